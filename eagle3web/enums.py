@@ -1,0 +1,105 @@
+"""Words that are stored and shown. Groups and allowed moves stand beside the values that they speak of."""
+
+from enum import nonmember
+
+from django.db import models
+
+
+class Stage(models.TextChoices):
+    GENERATE = "generate"
+    EXTRACT = "extract"
+    TRAIN = "train"
+    BENCHMARK = "benchmark"
+    SERVE = "serve"
+
+
+class AttemptStatus(models.TextChoices):
+    """What became of one process."""
+
+    STARTING = "starting"
+    RUNNING = "running"
+    STOPPING = "stopping"
+    FINISHED = "finished"
+    STOPPED = "stopped"
+    FAILED = "failed"
+    LOST = "lost"
+
+    LIVE = nonmember(frozenset({"starting", "running", "stopping"}))
+    TERMINAL = nonmember(frozenset({"finished", "stopped", "failed", "lost"}))
+    MOVES = nonmember(
+        {
+            "starting": frozenset({"running", "stopping", "finished", "stopped", "failed", "lost"}),
+            "running": frozenset({"stopping", "finished", "stopped", "failed", "lost"}),
+            "stopping": frozenset({"finished", "stopped", "failed", "lost"}),
+        }
+    )
+
+
+class RunStatus(models.TextChoices):
+    """What a run is, from its wish and its last attempt."""
+
+    QUEUED = "queued"
+    STARTING = "starting"
+    RUNNING = "running"
+    STOPPING = "stopping"
+    FINISHED = "finished"
+    STOPPED = "stopped"
+    FAILED = "failed"
+    LOST = "lost"
+
+    LIVE = nonmember(frozenset({"queued", "starting", "running", "stopping"}))
+    RESUMABLE = nonmember(frozenset({"stopped", "failed", "lost"}))
+
+
+class ShownState(models.TextChoices):
+    """The word on the screen: the status of a live attempt, judged by its clocks."""
+
+    QUEUED = "queued"
+    STARTING = "starting"
+    RUNNING = "running"
+    WAITING = "waiting"
+    SILENT = "silent"
+    UNRESPONSIVE = "unresponsive"
+    PAUSED = "paused"
+    STOPPING = "stopping"
+    FINISHED = "finished"
+    STOPPED = "stopped"
+    FAILED = "failed"
+    LOST = "lost"
+
+
+class DatasetState(models.TextChoices):
+    """A dataset within an attempt."""
+
+    PENDING = "pending"
+    RUNNING = "running"
+    SKIPPED = "skipped"
+    FINISHED = "finished"
+    STOPPED = "stopped"
+
+
+class RevisionState(models.TextChoices):
+    IMPORTING = "importing"
+    READY = "ready"
+    FAILED = "failed"
+
+
+class EngineState(models.TextChoices):
+    UNKNOWN = "unknown"
+    LOADING = "loading"
+    HEALTHY = "healthy"
+    HANGING = "hanging"
+    DOWN = "down"
+
+
+class EngineProtocol(models.TextChoices):
+    SGLANG = "sglang", "SGLang"
+    OPENAI = "openai", "OpenAI-compatible"
+
+
+class Role(models.TextChoices):
+    """Names of the groups that decide what a person may do."""
+
+    VIEWER = "viewer"
+    OPERATOR = "operator"
+    BUDGET_ADMIN = "budget admin"

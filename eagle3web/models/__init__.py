@@ -1,0 +1,37 @@
+"""All tables. Fields live here, verbs in eagle3web.domain."""
+
+from eagle3web.models.dataset import Dataset, DatasetRevision
+from eagle3web.models.engine import Engine, Host, Lease
+from eagle3web.models.person import ApiToken, AuditEntry, User
+from eagle3web.models.project import Project, TokenBudget
+from eagle3web.models.run import (
+    Attempt,
+    ControlMessage,
+    DatasetProgress,
+    Event,
+    LogChunk,
+    MetricPoint,
+    Run,
+    Transition,
+)
+
+__all__ = [
+    "ApiToken",
+    "Attempt",
+    "AuditEntry",
+    "ControlMessage",
+    "Dataset",
+    "DatasetProgress",
+    "DatasetRevision",
+    "Engine",
+    "Event",
+    "Host",
+    "Lease",
+    "LogChunk",
+    "MetricPoint",
+    "Project",
+    "Run",
+    "TokenBudget",
+    "Transition",
+    "User",
+]

@@ -1,0 +1,68 @@
+"""Inference servers, the machines that work, and who holds which device."""
+
+from django.db import models
+
+from eagle3web.enums import EngineProtocol, EngineState
+
+
+class Engine(models.Model):
+    """A server that answers requests."""
+
+    name = models.CharField(max_length=80, unique=True)
+    url = models.URLField(max_length=300)
+    protocol = models.CharField(
+        max_length=10, choices=[("sglang", "SGLang"), ("openai", "OpenAI-compatible")], default="sglang"
+    )
+    model_name = models.CharField(max_length=300, blank=True)
+    """The name that the OpenAI protocol asks for."""
+    enabled = models.BooleanField(default=True)
+    state = models.CharField(max_length=10, choices=EngineState, default=EngineState.UNKNOWN)
+    reason = models.CharField(max_length=500, blank=True)
+    """Why it is not healthy."""
+    state_since = models.DateTimeField(null=True, blank=True)
+    checked_at = models.DateTimeField(null=True, blank=True)
+    info = models.JSONField(default=dict, blank=True)
+    """model_path, context_length, version, drafter, as the server says."""
+    running = models.PositiveIntegerField(default=0)
+    waiting = models.PositiveIntegerField(default=0)
+    tokens_per_s = models.FloatField(null=True, blank=True)
+    accept_length = models.FloatField(null=True, blank=True)
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        ordering = ("name",)
+
+    def __str__(self) -> str:
+        return self.name
+
+
+class Host(models.Model):
+    """A machine with a worker."""
+
+    name = models.CharField(max_length=100, unique=True)
+    boot_id = models.CharField(max_length=64, blank=True)
+    seen_at = models.DateTimeField(null=True, blank=True)
+    sample = models.JSONField(default=dict, blank=True)
+    """cpu_percent, memory_used, memory_total, disk_free, disk_total (bytes), gpus […]."""
+
+    class Meta:
+        ordering = ("name",)
+
+    def __str__(self) -> str:
+        return self.name
+
+
+class Lease(models.Model):
+    """One attempt holds one device of one host."""
+
+    host = models.CharField(max_length=100)
+    device = models.CharField(max_length=40)
+    """`cuda:0`, `cpu`."""
+    attempt = models.ForeignKey("eagle3web.Attempt", on_delete=models.CASCADE, related_name="leases")
+    taken_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["host", "device"], name="one_lease_a_device")]
+
+    def __str__(self) -> str:
+        return f"{self.host} {self.device}"

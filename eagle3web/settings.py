@@ -1,0 +1,215 @@
+"""Settings, from the environment with defaults that work on a laptop. A value that makes no sense stops the program.
+
+EAGLE3_HOME            folder of everything the system writes (default ./var)
+DATABASE_URL           sqlite:///… (default, in EAGLE3_HOME) or postgres://…
+REDIS_URL              redis://… or unix://PATH (default: the system's own Valkey on a socket in EAGLE3_HOME)
+EAGLE3_SECRET_KEY      default: generated once, kept in EAGLE3_HOME/secret_key
+EAGLE3_ALLOWED_HOSTS   comma-separated names that the site answers to (default: localhost)
+EAGLE3_ORIGINS         comma-separated origins trusted behind a proxy, such as https://eagle3.example
+EAGLE3_HOST            this machine's name in the dashboard (default: its host name)
+EAGLE3_IMPORT_ROOT     folder below which datasets may be imported by path (default EAGLE3_HOME/imports)
+EAGLE3_TIME_ZONE       zone of people who did not choose one (default UTC)
+EAGLE3_HTTPS           true behind TLS: secure cookies, HSTS
+EAGLE3_DEBUG           true shows tracebacks in the browser; never on a shared machine
+"""
+
+import hashlib
+import os
+import secrets
+import socket
+import tempfile
+from pathlib import Path
+
+import environ
+from csp.constants import NONE, SELF
+
+env = environ.Env()
+BASE_DIR = Path(__file__).resolve().parent.parent
+
+EAGLE3_HOME = Path(env.str("EAGLE3_HOME", str(BASE_DIR / "var"))).resolve()
+EAGLE3_HOME.mkdir(parents=True, exist_ok=True)
+EAGLE3_HOST: str = env.str("EAGLE3_HOST", socket.gethostname())
+EAGLE3_IMPORT_ROOT = Path(env.str("EAGLE3_IMPORT_ROOT", str(EAGLE3_HOME / "imports"))).resolve()
+
+DEBUG: bool = env.bool("EAGLE3_DEBUG", False)
+ALLOWED_HOSTS: list[str] = env.list("EAGLE3_ALLOWED_HOSTS", default=["localhost", "127.0.0.1", "[::1]"])
+CSRF_TRUSTED_ORIGINS: list[str] = env.list("EAGLE3_ORIGINS", default=[])
+
+
+def _secret_key() -> str:
+    """The secret of this installation, made once; readable by its owner only."""
+    path = EAGLE3_HOME / "secret_key"
+    try:
+        descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    except FileExistsError:
+        return path.read_text()
+    with os.fdopen(descriptor, "w") as file:
+        file.write(secret := secrets.token_urlsafe(50))
+    return secret
+
+
+def _socket_path() -> Path:
+    """Valkey's socket: in EAGLE3_HOME, or elsewhere under a short name where that path is too long for a socket (107 bytes)."""
+    path = EAGLE3_HOME / "valkey.sock"
+    if len(os.fsencode(path)) <= 100:
+        return path
+    return Path(tempfile.gettempdir()) / f"eagle3-{hashlib.sha256(bytes(EAGLE3_HOME)).hexdigest()[:12]}.sock"
+
+
+SECRET_KEY: str = env.str("EAGLE3_SECRET_KEY", "") or _secret_key()
+
+INSTALLED_APPS = [
+    "eagle3web",
+    "django.contrib.admin",
+    "django.contrib.auth",
+    "django.contrib.contenttypes",
+    "django.contrib.sessions",
+    "django.contrib.messages",
+    "django.contrib.staticfiles",
+    "bootstrap",
+    "django_filters",
+    "django_htmx",
+    "django_tables2",
+    "simple_history",
+    "channels",
+    "csp",
+    "ninja",
+]
+
+MIDDLEWARE = [
+    "django.middleware.security.SecurityMiddleware",
+    "whitenoise.middleware.WhiteNoiseMiddleware",
+    "csp.middleware.CSPMiddleware",
+    "django.contrib.sessions.middleware.SessionMiddleware",
+    "django.middleware.common.CommonMiddleware",
+    "django.middleware.csrf.CsrfViewMiddleware",
+    "django.contrib.auth.middleware.AuthenticationMiddleware",
+    "django.contrib.auth.middleware.LoginRequiredMiddleware",
+    "django.contrib.messages.middleware.MessageMiddleware",
+    "django.middleware.clickjacking.XFrameOptionsMiddleware",
+    "django_htmx.middleware.HtmxMiddleware",
+    "simple_history.middleware.HistoryRequestMiddleware",
+]
+
+ROOT_URLCONF = "eagle3web.urls"
+ASGI_APPLICATION = "eagle3web.asgi.application"
+AUTH_USER_MODEL = "eagle3web.User"
+LOGIN_URL = "sign-in"
+LOGIN_REDIRECT_URL = "overview"
+LOGOUT_REDIRECT_URL = "sign-in"
+
+TEMPLATES = [
+    {
+        "BACKEND": "django.template.backends.django.DjangoTemplates",
+        "DIRS": [BASE_DIR / "templates"],
+        "APP_DIRS": True,
+        "OPTIONS": {
+            "context_processors": [
+                "django.template.context_processors.request",
+                "django.contrib.auth.context_processors.auth",
+                "django.contrib.messages.context_processors.messages",
+            ],
+        },
+    },
+]
+
+DATABASES = {"default": env.db_url("DATABASE_URL", f"sqlite:///{EAGLE3_HOME / 'eagle3.sqlite3'}")}
+if DATABASES["default"]["ENGINE"] == "django.db.backends.sqlite3":
+    # WAL lets the pages read while a supervisor writes. IMMEDIATE takes the write lock at the start of a transaction, so
+    # that two writers wait for each other instead of failing half-way.
+    DATABASES["default"]["OPTIONS"] = {
+        "transaction_mode": "IMMEDIATE",
+        "timeout": 20,
+        "init_command": "PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL; PRAGMA temp_store=MEMORY;",
+    }
+else:
+    DATABASES["default"]["CONN_HEALTH_CHECKS"] = True
+
+REDIS_URL: str = env.str("REDIS_URL", f"unix://{_socket_path()}")
+CHANNEL_LAYERS = {
+    "default": {
+        "BACKEND": "channels_redis.core.RedisChannelLayer",
+        "CONFIG": {"hosts": [REDIS_URL], "prefix": "eagle3", "capacity": 500, "expiry": 10},
+    },
+}
+
+CELERY_BROKER_URL = REDIS_URL.replace("unix://", "redis+socket://", 1)
+CELERY_TASK_IGNORE_RESULT = True
+CELERY_TASK_ACKS_LATE = True
+CELERY_TASK_REJECT_ON_WORKER_LOST = True
+CELERY_WORKER_PREFETCH_MULTIPLIER = 1
+CELERY_WORKER_HIJACK_ROOT_LOGGER = False
+CELERY_WORKER_CANCEL_LONG_RUNNING_TASKS_ON_CONNECTION_LOSS = False
+CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
+CELERY_BROKER_CONNECTION_MAX_RETRIES = None
+CELERY_BROKER_TRANSPORT_OPTIONS = {"visibility_timeout": 300, "socket_timeout": 10, "socket_connect_timeout": 5}
+CELERY_ACCEPT_CONTENT = ["json"]
+CELERY_TASK_SERIALIZER = "json"
+CELERY_TASK_TIME_LIMIT = 120
+CELERY_TIMEZONE = "UTC"
+CELERY_BEAT_SCHEDULE = {
+    "reconcile": {"task": "eagle3web.tasks.reconcile", "schedule": 10.0, "options": {"expires": 10}},
+    "check-engines": {"task": "eagle3web.tasks.check_engines", "schedule": 5.0, "options": {"expires": 5}},
+    "sample-host": {"task": "eagle3web.tasks.sample_host", "schedule": 5.0, "options": {"expires": 5}},
+}
+CELERY_BEAT_SCHEDULE_FILENAME = str(EAGLE3_HOME / "celerybeat-schedule")
+
+# Ages, in seconds, that decide which word a live attempt gets on the screen.
+EAGLE3_SILENT_AFTER = 5.0
+EAGLE3_UNRESPONSIVE_AFTER = 10.0
+EAGLE3_LOST_AFTER = 30.0
+EAGLE3_WAITING_AFTER = 45.0
+EAGLE3_UPLOAD_LIMIT = 2 * 1024**3
+
+AUTH_PASSWORD_VALIDATORS = [
+    {"NAME": "django.contrib.auth.password_validation.UserAttributeSimilarityValidator"},
+    {"NAME": "django.contrib.auth.password_validation.MinimumLengthValidator"},
+    {"NAME": "django.contrib.auth.password_validation.CommonPasswordValidator"},
+    {"NAME": "django.contrib.auth.password_validation.NumericPasswordValidator"},
+]
+
+LANGUAGE_CODE = "en-gb"
+USE_I18N = False
+USE_TZ = True
+TIME_ZONE: str = env.str("EAGLE3_TIME_ZONE", "UTC")
+
+STATIC_URL = "/static/"
+STATIC_ROOT = EAGLE3_HOME / "static"
+STATICFILES_DIRS = [BASE_DIR / "static"]
+STORAGES = {
+    "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},
+    "staticfiles": {"BACKEND": "whitenoise.storage.CompressedManifestStaticFilesStorage"},
+}
+WHITENOISE_USE_FINDERS = DEBUG
+
+CONTENT_SECURITY_POLICY = {
+    "DIRECTIVES": {
+        "default-src": [SELF],
+        "script-src": [SELF],
+        "style-src": [SELF],
+        "img-src": [SELF, "data:"],
+        "connect-src": [SELF],
+        "font-src": [SELF],
+        "frame-ancestors": [NONE],
+        "base-uri": [NONE],
+        "form-action": [SELF],
+        "object-src": [NONE],
+    },
+}
+SECURE_REFERRER_POLICY = "same-origin"
+X_FRAME_OPTIONS = "DENY"
+SESSION_COOKIE_SAMESITE = "Lax"
+SESSION_COOKIE_AGE = 14 * 24 * 3600
+if env.bool("EAGLE3_HTTPS", False):
+    SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https")
+    SECURE_SSL_REDIRECT = SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = True
+    SECURE_HSTS_SECONDS = 365 * 24 * 3600
+
+LOGGING = {
+    "version": 1,
+    "disable_existing_loggers": False,
+    "formatters": {"line": {"format": "%(asctime)s %(levelname)s %(name)s %(message)s"}},
+    "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": "line"}},
+    "root": {"handlers": ["stderr"], "level": "INFO"},
+    "loggers": {"httpx": {"level": "WARNING"}},
+}
