@@ -10,9 +10,7 @@ class Engine(models.Model):
 
     name = models.CharField(max_length=80, unique=True)
     url = models.URLField(max_length=300)
-    protocol = models.CharField(
-        max_length=10, choices=[("sglang", "SGLang"), ("openai", "OpenAI-compatible")], default="sglang"
-    )
+    protocol = models.CharField(max_length=10, choices=EngineProtocol, default=EngineProtocol.SGLANG)
     model_name = models.CharField(max_length=300, blank=True)
     """The name that the OpenAI protocol asks for."""
     enabled = models.BooleanField(default=True)

@@ -1,0 +1,68 @@
+"""Pokes: "something about this topic is new, go and read it". The channel layer carries nothing else.
+
+Every web process has one channel in one group and fans out to its own viewers. A lost poke costs a viewer two seconds,
+since whoever waits for pokes also looks by itself; so a broker that is away must never hold up the one who pokes.
+"""
+
+import asyncio
+import logging
+import threading
+from typing import Any
+
+from channels.layers import get_channel_layer
+from redis.exceptions import RedisError
+
+GROUP = "pokes"
+log = logging.getLogger(__name__)
+
+
+def run_topic(run_id: int) -> str:
+    return f"run.{run_id}"
+
+
+def project_topic(project_id: int) -> str:
+    return f"project.{project_id}"
+
+
+ENGINES = "engines"
+
+
+class Poker:
+    """Sends pokes from a thread of its own, so that `poke` returns at once whatever the broker does.
+
+    Topics that wait while the broker is slow are sent together.
+    """
+
+    def __init__(self) -> None:
+        self._topics: set[str] = set()
+        self._lock = threading.Lock()
+        self._wake = threading.Event()
+        self._thread: threading.Thread | None = None
+
+    def poke(self, *topics: str) -> None:
+        with self._lock:
+            self._topics.update(topics)
+            if self._thread is None or not self._thread.is_alive():
+                self._thread = threading.Thread(target=self._send_all, name="pokes", daemon=True)
+                self._thread.start()
+        self._wake.set()
+
+    def _send_all(self) -> None:
+        asyncio.run(self._loop())
+
+    async def _loop(self) -> None:
+        layer: Any = get_channel_layer()
+        while True:
+            await asyncio.to_thread(self._wake.wait)
+            self._wake.clear()
+            with self._lock:
+                topics, self._topics = sorted(self._topics), set()
+            try:
+                async with asyncio.timeout(2):
+                    await layer.group_send(GROUP, {"type": "poke", "topics": topics})
+            except (OSError, TimeoutError, RedisError) as error:
+                log.warning("poke lost (%s); viewers look by themselves within 2 s", error)
+
+
+_poker = Poker()
+poke = _poker.poke
