@@ -1,0 +1,74 @@
+# `make help` lists the targets. The first one that needs it creates .venv and installs the pinned requirements.
+
+PYTHON  ?= $(shell command -v python3.11 || command -v python3)
+PY      := .venv/bin/python
+PORT    ?= 8000
+BUDGET  ?= 2000
+ONCE    ?=
+export PORT
+
+.DEFAULT_GOAL := help
+.PHONY: help demo run test test-fast lint bench clean
+
+help: ## Show this list
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+demo: .venv/demo ## Generate data from eight sets of real prompts with a small model, live (BUDGET=tokens, PORT=, ONCE=1)
+	@$(PY) manage.py demo --budget $(BUDGET) $(if $(filter 1 yes true,$(ONCE)),--once)
+
+run: .venv/run ## Start the system for real use (PORT=); the first start creates an admin
+	@$(PY) manage.py start
+
+test: .venv/demo .venv/dev system-packages ## Run the whole test suite
+	$(PY) -m pytest
+
+test-fast: .venv/dev ## Run the tests that need neither a model nor a browser
+	$(PY) -m pytest -m "not slow and not browser"
+
+lint: .venv/dev ## Check style, types, imports, templates and migrations
+	$(PY) -m ruff check .
+	$(PY) -m ruff format --check .
+	$(PY) -m mypy
+	.venv/bin/lint-imports
+	.venv/bin/djlint --lint --quiet templates
+	$(PY) manage.py makemigrations --check --dry-run
+	$(PY) manage.py check --fail-level WARNING
+
+bench: .venv/demo .venv/dev ## Measure, as ratios within one run
+	@for file in bench/*.py; do echo "== $$file"; $(PY) $$file || exit 1; done
+
+clean: ## Remove everything that make made: .venv, var and caches
+	rm -rf .venv var .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +
+
+# Stamps in .venv say which requirements it holds; a changed requirements file installs again.
+.venv/bin/python:
+	@test -n "$(PYTHON)" || { echo "eagle3web needs Python 3.11 or newer (python3.11 is not on the PATH)"; exit 1; }
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "eagle3web needs Python 3.11 or newer, $(PYTHON) is older"; exit 1; }
+	$(PYTHON) -m venv .venv
+
+.venv/run: requirements.txt | .venv/bin/python
+	@echo "Installing requirements.txt into .venv (about two minutes, 1.5 GB)"
+	$(PY) -m pip install --quiet --disable-pip-version-check -r requirements.txt
+	@touch $@
+
+.venv/demo: requirements-demo.txt .venv/run
+	$(PY) -m pip install --quiet --disable-pip-version-check --no-deps -r requirements-demo.txt
+	@touch $@
+
+.venv/dev: requirements-dev.txt .venv/run
+	$(PY) -m pip install --quiet --disable-pip-version-check -r requirements-dev.txt
+	@touch $@
+
+# Debian's browser and database server, for the tests only.
+.PHONY: system-packages
+system-packages:
+	@missing=""; \
+	command -v chromium >/dev/null || missing="$$missing chromium"; \
+	test -n "$$(ls -d /usr/lib/postgresql/*/bin/postgres 2>/dev/null)" || missing="$$missing postgresql"; \
+	if test -n "$$missing"; then \
+	  if test "$$(id -u)" = 0; then \
+	    echo "Installing$$missing"; \
+	    apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends $$missing >/dev/null; \
+	  else echo "The tests need$$missing: apt-get install$$missing"; exit 1; fi; \
+	fi
