@@ -163,7 +163,7 @@ class StubEngine:
     """Request id → times it was answered in full."""
     in_flight: int = 0
     peak_in_flight: int = 0
-    _jobs: dict[str, _Job] = field(default_factory=dict)
+    _jobs: set[_Job] = field(default_factory=set)
     _running: int = 0
     _slot_freed: asyncio.Event = field(default_factory=asyncio.Event)
     _first_seen: float | None = None
@@ -212,7 +212,7 @@ class StubEngine:
 
     def abort(self, rid: str | None) -> None:
         """End the request with this id, or all."""
-        for job in [job for job in self._jobs.values() if rid in (None, job.rid)]:
+        for job in [job for job in self._jobs if rid in (None, job.rid)]:
             job.aborted = True
             if job.wake is not None:
                 job.wake.reschedule(asyncio.get_running_loop().time())
@@ -302,7 +302,7 @@ class StubEngine:
 
     async def _work(self, job: _Job, receive: Receive) -> None:
         """Take the time that the answer takes. Raises _DisconnectedError as soon as the client is gone."""
-        self._jobs[job.rid] = job
+        self._jobs.add(job)
         while self.behaviour.slots and self._running >= self.behaviour.slots and not job.aborted:
             self._slot_freed.clear()
             await self._slot_freed.wait()
@@ -313,7 +313,7 @@ class StubEngine:
         finally:
             self._running -= 1
             self._slot_freed.set()
-            del self._jobs[job.rid]
+            self._jobs.discard(job)
 
     async def _sleep(self, job: _Job, seconds: float, receive: Receive) -> None:
         if job.aborted:
