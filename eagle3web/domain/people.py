@@ -1,0 +1,103 @@
+"""How people and programs come in: the first account, one-time sign-in links, API tokens."""
+
+import hashlib
+import secrets
+from datetime import datetime, timedelta
+
+from django.contrib.auth.tokens import PasswordResetTokenGenerator
+from django.db import IntegrityError, transaction
+from django.db.models import Q
+from django.urls import reverse
+from django.utils import timezone
+from django.utils.http import base36_to_int, urlsafe_base64_decode, urlsafe_base64_encode
+
+from eagle3web.domain.audit import record
+from eagle3web.models import ApiToken, User
+
+LINK_LIFETIME = timedelta(minutes=30)
+TOKEN_PREFIX = "e3_"  # noqa: S105  (marks our tokens for secret scanners; it is no secret)
+LAST_USE_STEP = timedelta(minutes=1)
+"""`last_used_at` is as exact as this, so that a program that polls does not write at every request."""
+
+
+def create_first_admin() -> tuple[str, str] | None:
+    """Create the superuser `admin` where there is no account at all; `(username, password)`, or None if somebody is there."""
+    if User.objects.exists():
+        return None
+    password = secrets.token_urlsafe(12)
+    try:
+        with transaction.atomic():
+            user = User.objects.create_superuser("admin", password=password)
+            record(None, "person.create", user, username=user.username, superuser=True)
+    except IntegrityError:  # two first starts at once: the other one shows its password
+        return None
+    return user.username, password
+
+
+class LinkTokens(PasswordResetTokenGenerator):
+    """Tokens that die with the next sign-in (the hash covers last_login, to the microsecond) or after LINK_LIFETIME."""
+
+    key_salt = "eagle3web.sign-in-link"
+
+    def _make_hash_value(self, user: User, timestamp: int) -> str:
+        return f"{user.pk}{user.password}{user.last_login}{timestamp}"
+
+    def check_token(self, user: User | None, token: str | None) -> bool:
+        if user is None or not super().check_token(user, token):
+            return False
+        made = base36_to_int(str(token).split("-", 1)[0])
+        age: int = self._num_seconds(self._now()) - made
+        return age <= LINK_LIFETIME.total_seconds()
+
+
+_links = LinkTokens()
+
+
+def make_sign_in_link(user: User) -> str:
+    """Path of a page that signs `user` in once, within LINK_LIFETIME. Whoever has it is that person: show it to them only."""
+    token = f"{urlsafe_base64_encode(str(user.pk).encode())}.{_links.make_token(user)}"
+    return reverse("sign-in-link", args=[token])
+
+
+def redeem_sign_in_link(token: str) -> User | None:
+    """The person whom the link signs in; None when it is forged, used, too old, or its owner is not active any more.
+
+    Redeeming moves last_login by compare-and-set, so that of two simultaneous clicks one wins.
+    """
+    key, _, rest = token.partition(".")
+    try:
+        user = User.objects.get(pk=int(urlsafe_base64_decode(key)), is_active=True)
+    except (ValueError, OverflowError, User.DoesNotExist):
+        return None
+    if not _links.check_token(user, rest):
+        return None
+    now = timezone.now()
+    if not User.objects.filter(pk=user.pk, last_login=user.last_login).update(last_login=now):
+        return None
+    user.last_login = now
+    return user
+
+
+def issue_token(user: User, name: str, expires: datetime | None = None, *, by: User | None = None) -> str:
+    """Make an API token that acts for `user`. It is returned this once: only its SHA-256 is stored."""
+    token = TOKEN_PREFIX + secrets.token_urlsafe(32)
+    with transaction.atomic():
+        row = ApiToken.objects.create(user=user, name=name, digest=_digest(token), prefix=token[:8], expires_at=expires)
+        record(by, "token.issue", row, owner=user.username, name=name, prefix=row.prefix)
+    return token
+
+
+def user_by_token(token: str) -> User | None:
+    """The active owner of a token that has not expired, or None. Notes the use."""
+    now = timezone.now()
+    valid = ApiToken.objects.filter(Q(expires_at=None) | Q(expires_at__gt=now), digest=_digest(token), user__is_active=True)
+    row = valid.select_related("user").first()
+    if row is None:
+        return None
+    if row.last_used_at is None or row.last_used_at < now - LAST_USE_STEP:
+        ApiToken.objects.filter(pk=row.pk).update(last_used_at=now)
+    return row.user
+
+
+def _digest(token: str) -> str:
+    return hashlib.sha256(token.encode("utf-8", "surrogateescape")).hexdigest()
