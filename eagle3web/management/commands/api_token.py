@@ -1,0 +1,28 @@
+"""A token for a program."""
+
+from datetime import timedelta
+
+from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.utils import timezone
+
+from eagle3web.domain.people import issue_token
+from eagle3web.models import User
+
+
+class Command(BaseCommand):
+    help = "Issue an API token that acts for a person, and print it; only its hash is kept."
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("username")
+        parser.add_argument("name", help="what it is for, such as nightly-report")
+        parser.add_argument("--days", type=int, help="days until it expires (default: never)")
+
+    def handle(self, *args: object, username: str, name: str, days: int | None, **options: object) -> None:
+        if days is not None and not 0 < days <= 36_500:
+            raise CommandError("--days must be between 1 and 36500.")
+        try:
+            user = User.objects.get(username=username, is_active=True)
+        except User.DoesNotExist:
+            raise CommandError(f"There is no active person {username!r}.") from None
+        expires = None if days is None else timezone.now() + timedelta(days=days)
+        self.stdout.write(issue_token(user, name, expires))

@@ -1,0 +1,48 @@
+"""Accounts, links and tokens from the command line."""
+
+import re
+from io import StringIO
+
+import pytest
+from django.core.management import CommandError, call_command
+
+from eagle3web.domain.people import redeem_sign_in_link, user_by_token
+from eagle3web.models import ApiToken, User
+from tests.support import factories as make
+
+pytestmark = pytest.mark.django_db
+
+
+def output(*command: str) -> str:
+    stream = StringIO()
+    call_command(*command, stdout=stream)
+    return stream.getvalue().strip()
+
+
+def test_create_admin_prints_a_working_password_once() -> None:
+    found = re.search(r"administrator (\S+) with the password (\S+) ", output("create_admin"))
+    assert found is not None
+    assert User.objects.get(username=found[1]).check_password(found[2])
+    assert output("create_admin") == ""
+
+
+def test_sign_in_link_prints_a_link_that_works() -> None:
+    user = make.user("ada")
+    link = output("sign_in_link", "ada", "--base", "https://eagle3.example/")
+    assert link.startswith("https://eagle3.example/")
+    assert redeem_sign_in_link(link.rstrip("/").rsplit("/", 1)[-1]) == user
+
+
+def test_api_token_prints_a_token_that_works() -> None:
+    user = make.user("ada")
+    assert user_by_token(output("api_token", "ada", "nightly", "--days", "30")) == user
+    assert ApiToken.objects.get().expires_at is not None
+    assert user_by_token(output("api_token", "ada", "forever")) == user
+
+
+@pytest.mark.parametrize(
+    "command", [("sign_in_link", "eve"), ("api_token", "eve", "x"), ("api_token", "eve", "x", "--days", "0")]
+)
+def test_wrong_arguments_are_named(command: tuple[str, ...]) -> None:
+    with pytest.raises(CommandError, match=r"'eve'|--days"):
+        call_command(*command)
