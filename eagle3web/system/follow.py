@@ -1,0 +1,100 @@
+"""Follows a run in the terminal: a live table on a terminal, plain lines elsewhere."""
+
+import time
+from collections.abc import Callable
+
+from rich.console import Console
+from rich.live import Live
+from rich.progress_bar import ProgressBar
+from rich.table import Table
+
+from eagle3web.enums import AttemptStatus, DatasetState, RunStatus
+from eagle3web.formats import duration, tokens
+from eagle3web.models import Attempt, DatasetProgress, Run
+
+POLL_S = 0.5
+LINE_EVERY_S = 10.0
+"""Without a terminal, one line in this many seconds."""
+
+WORDS = {"budget_met": "budget met", "max_samples": "max samples", "exhausted": "all prompts answered"}
+
+
+def follow(run: Run, *, console: Console, check: Callable[[], None]) -> None:
+    """Return when the run has ended. `check` is called at every look and may raise."""
+    if console.is_terminal:
+        with Live(console=console, auto_refresh=False) as live:
+            while show_until_ended(run, lambda attempt: live.update(table(run, attempt), refresh=True)):
+                check()
+                time.sleep(POLL_S)
+    else:
+        last = 0.0
+        while show_until_ended(run, lambda attempt: None):
+            check()
+            if time.monotonic() - last >= LINE_EVERY_S:
+                last = time.monotonic()
+                console.print(line(run, newest(run)), highlight=False)
+            time.sleep(POLL_S)
+        console.print(table(run, newest(run)))
+    attempt = newest(run)
+    console.print(f"Run {run.pk} {run.status}" + (f": {attempt.reason}" if attempt and attempt.reason else ""))
+
+
+def show_until_ended(run: Run, show: Callable[[Attempt | None], None]) -> bool:
+    """Read the run, show it; whether it still lives."""
+    run.refresh_from_db()
+    show(newest(run))
+    return run.status in RunStatus.LIVE
+
+
+def newest(run: Run) -> Attempt | None:
+    return Attempt.objects.filter(run=run).order_by("-number").first()
+
+
+def line(run: Run, attempt: Attempt | None) -> str:
+    """One line for a log: `B3_math: 12/270 (0 err) 1.2 req/s avg_comp=180tok ETA=1.3min`."""
+    if attempt is None:
+        return f"run {run.pk} {run.status}"
+    moving = [row for row in attempt.datasets.all() if row.state == DatasetState.RUNNING]
+    if not moving:
+        return f"run {run.pk} attempt {attempt.number} {attempt.status}" + (
+            f", waiting for {attempt.waiting_for}" if attempt.waiting_for else ""
+        )
+    return "; ".join(
+        f"{row.dataset}: {row.done}/{row.total} ({row.errors} err) {row.requests_per_s:.1f} req/s "
+        f"avg_comp={row.mean_completion:.0f}tok {tokens(row.tokens)} of {'all' if row.budget is None else tokens(row.budget)}"
+        for row in moving
+    )
+
+
+def table(run: Run, attempt: Attempt | None) -> Table:
+    """One row a dataset, as the run's page has it."""
+    title = f"Run {run.pk} {run.status}" if attempt is None else f"Run {run.pk}, attempt {attempt.number}, {attempt.status}"
+    if attempt is not None and attempt.waiting_for and attempt.status in AttemptStatus.LIVE:
+        title += f", waiting for {attempt.waiting_for}"
+    found = Table(title=title, title_justify="left", header_style="bold", box=None, pad_edge=False)
+    for name in ("dataset", "state", "tokens", ""):
+        found.add_column(name)
+    for name in ("of budget", "answers", "err", "cut", "tok/s", "mean", "ETA"):
+        found.add_column(name, justify="right")
+    for row in [] if attempt is None else attempt.datasets.all():
+        found.add_row(*cells(row))
+    return found
+
+
+def cells(row: DatasetProgress) -> tuple[str | ProgressBar, ...]:
+    state = f"{row.state}: {WORDS.get(row.reason, row.reason)}" if row.reason else row.state
+    goal = row.budget or 0
+    running = row.state == DatasetState.RUNNING
+    return (
+        row.dataset,
+        state,
+        tokens(row.tokens),
+        ProgressBar(total=goal, completed=min(row.tokens, goal), width=24) if goal else "",
+        "all" if row.budget is None else tokens(row.budget),
+        f"{row.done}/{row.total}",
+        str(row.errors),
+        str(row.truncated),
+        f"{row.tokens_per_s:.0f}" if running else "",
+        f"{row.mean_completion:.0f}" if row.done else "",
+        duration(row.eta_s) if running and row.eta_s is not None else "",
+    )
