@@ -12,7 +12,7 @@ class Eagle3WebConfig(AppConfig):
 
     def ready(self) -> None:
         from eagle3web.checks import check_installation  # noqa: PLC0415  (reads models, which are not there before `ready`)
-        from eagle3web.domain.roles import create_groups  # noqa: PLC0415
+        from eagle3web.domain.roles import ensure_groups  # noqa: PLC0415
 
         checks.register(check_installation)
-        post_migrate.connect(create_groups, sender=self, dispatch_uid="eagle3web.create_groups")
+        post_migrate.connect(ensure_groups, sender=self, dispatch_uid="eagle3web.ensure_groups")

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from django.apps import AppConfig
+from django.apps import apps
 from django.contrib.auth.management import create_permissions
 from django.contrib.auth.models import Group, Permission
 
@@ -28,15 +28,15 @@ PERMISSIONS: Mapping[Role, frozenset[str]] = {
 """Codenames in the app eagle3web. A person may be in several groups; accounts, tokens and the audit trail need a superuser."""
 
 
-def create_groups(app_config: AppConfig, using: str = "default", **_: object) -> None:
-    """Receiver of post_migrate: every role's group exists with exactly its permissions, however often this runs.
+def ensure_groups(using: str = "default", **_: object) -> None:
+    """Every role's group exists with exactly its permissions, however often this runs; a receiver of post_migrate.
 
     The permissions are created here first, because Django's own receiver comes later for an app that is listed first.
     """
-    create_permissions(app_config, verbosity=0, using=using)
+    create_permissions(apps.get_app_config("eagle3web"), verbosity=0, using=using)
     for role, codenames in PERMISSIONS.items():
         group, _created = Group.objects.using(using).get_or_create(name=role.value)
-        found = Permission.objects.using(using).filter(content_type__app_label=app_config.label, codename__in=codenames)
+        found = Permission.objects.using(using).filter(content_type__app_label="eagle3web", codename__in=codenames)
         group.permissions.set(found)
 
 

@@ -1,11 +1,15 @@
 """A project makes one drafter for one target model; its budgets say how much data each dataset should give."""
 
 from django.conf import settings
-from django.core.validators import MinValueValidator
+from django.core.validators import MaxValueValidator, MinValueValidator
 from django.db import models
 from simple_history.models import HistoricalRecords
 
 from eagle3web.models.dataset import SLUG, Dataset
+from eagle3web.models.sampling import validate_object, validate_sampling
+
+MAX_TOKENS = 10**15
+MAX_SAMPLES = 2**31 - 1
 
 
 class Project(models.Model):
@@ -17,9 +21,9 @@ class Project(models.Model):
     """Folder with the target's tokenizer.json."""
     chat_template = models.TextField(blank=True)
     """Jinja source that replaces the tokenizer's own; empty keeps that one."""
-    chat_template_kwargs = models.JSONField(default=dict, blank=True)
+    chat_template_kwargs = models.JSONField(default=dict, blank=True, validators=[validate_object])
     """Arguments of the template, such as {"enable_thinking": true}."""
-    sampling = models.JSONField(default=dict, blank=True)
+    sampling = models.JSONField(default=dict, blank=True, validators=[validate_sampling])
     """Defaults for all datasets: keys of pipeline.config.SamplingConfig."""
     created_at = models.DateTimeField(auto_now_add=True)
     created_by = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.SET_NULL, null=True, blank=True, related_name="+")
@@ -36,13 +40,13 @@ class TokenBudget(models.Model):
 
     project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="budgets")
     dataset = models.ForeignKey(Dataset, on_delete=models.PROTECT, related_name="budgets")
-    tokens = models.BigIntegerField(null=True, blank=True, validators=[MinValueValidator(0)])
+    tokens = models.BigIntegerField(null=True, blank=True, validators=[MinValueValidator(0), MaxValueValidator(MAX_TOKENS)])
     """Completion tokens to reach; empty means all prompts."""
-    max_samples = models.PositiveIntegerField(null=True, blank=True)
-    position = models.PositiveIntegerField(default=0)
+    max_samples = models.PositiveIntegerField(null=True, blank=True, validators=[MaxValueValidator(MAX_SAMPLES)])
+    position = models.PositiveIntegerField(default=0, validators=[MaxValueValidator(MAX_SAMPLES)])
     """Order of the datasets in a run."""
     enabled = models.BooleanField(default=True)
-    sampling = models.JSONField(default=dict, blank=True)
+    sampling = models.JSONField(default=dict, blank=True, validators=[validate_sampling])
     """What differs from the project's sampling defaults."""
     version = models.PositiveIntegerField(default=1)
     updated_at = models.DateTimeField(auto_now=True)

@@ -1,10 +1,9 @@
 """Three groups, whose permissions stand in code."""
 
 import pytest
-from django.apps import apps
 from django.contrib.auth.models import Group, Permission
 
-from eagle3web.domain.roles import PERMISSIONS, admit_to_admin, create_groups
+from eagle3web.domain.roles import PERMISSIONS, admit_to_admin, ensure_groups
 from eagle3web.enums import Role
 from eagle3web.models import User
 from tests.support import factories as make
@@ -26,7 +25,7 @@ def test_creating_groups_again_restores_them() -> None:
     viewer.permissions.add(Permission.objects.get(codename="delete_run"))
     Group.objects.get(name=Role.OPERATOR).delete()
     for _ in range(2):
-        create_groups(apps.get_app_config("eagle3web"))
+        ensure_groups()
     assert {role: codenames(role) for role in Role} == dict(PERMISSIONS)
 
 
