@@ -1,0 +1,1 @@
+"""From a row to a prompt: one reader for each shape that people write conversations in."""
