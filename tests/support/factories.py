@@ -195,7 +195,10 @@ def event(of: Attempt, kind: str, *, t: datetime | None = None, **payload: Any) 
 def log(of: Attempt, text: str) -> LogChunk:
     """Append to the attempt's stored log."""
     data = text.encode("utf-8", "surrogateescape")
-    chunk = LogChunk.objects.create(attempt=of, offset=of.log_bytes, first_line=of.log_lines + 1, data=data)
+    before = of.log_chunks.order_by("-offset").first()
+    inside_a_line = before is not None and not bytes(before.data).endswith(b"\n")
+    first_line = of.log_lines + (2 if inside_a_line else 1)
+    chunk = LogChunk.objects.create(attempt=of, offset=of.log_bytes, first_line=first_line, data=data)
     of.log_bytes += len(data)
     of.log_lines += data.count(b"\n")
     of.save(update_fields=["log_bytes", "log_lines"])

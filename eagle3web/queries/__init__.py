@@ -1,0 +1,1 @@
+"""Reads that pages share. Each function says what it costs; none of them changes anything."""
