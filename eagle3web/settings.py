@@ -22,6 +22,7 @@ from pathlib import Path
 
 import environ
 from csp.constants import NONE, SELF
+from kombu import Queue
 
 env = environ.Env()
 BASE_DIR = Path(__file__).resolve().parent.parent
@@ -134,8 +135,11 @@ CHANNEL_LAYERS = {
 }
 
 CELERY_BROKER_URL = REDIS_URL.replace("unix://", "redis+socket://", 1)
+# A worker listens to the common queue and to its own host's.
+CELERY_TASK_QUEUES = [Queue("celery"), Queue(f"host.{EAGLE3_HOST}")]
 CELERY_TASK_IGNORE_RESULT = True
 CELERY_TASK_ACKS_LATE = True
+CELERY_TASK_PUBLISH_RETRY_POLICY = {"max_retries": 1, "interval_start": 0, "interval_step": 0.2, "interval_max": 0.2}
 CELERY_TASK_REJECT_ON_WORKER_LOST = True
 CELERY_WORKER_PREFETCH_MULTIPLIER = 1
 CELERY_WORKER_HIJACK_ROOT_LOGGER = False
@@ -154,8 +158,9 @@ CELERY_BEAT_SCHEDULE = {
 }
 CELERY_BEAT_SCHEDULE_FILENAME = str(EAGLE3_HOME / "celerybeat-schedule")
 
-# Ages, in seconds, that decide which word a live attempt gets on the screen.
-EAGLE3_SILENT_AFTER = 5.0
+# Ages, in seconds, that decide which word a live attempt gets on the screen. Ticks come every second and reach the database
+# with the next heartbeat, at most two seconds later: 3.5 s lets "silent" appear within 5 s, and never for a loop that turns.
+EAGLE3_SILENT_AFTER = 3.5
 EAGLE3_UNRESPONSIVE_AFTER = 10.0
 EAGLE3_LOST_AFTER = 30.0
 EAGLE3_WAITING_AFTER = 45.0

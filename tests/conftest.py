@@ -1,0 +1,67 @@
+"""Every test session has a home, a broker socket and a database of its own; nothing touches var/."""
+
+import shutil
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from django.conf import settings
+from django.db import connection
+from pytest_django import Settings
+
+from tests.support.system import System
+
+# Under a short name: the path of a socket has 107 bytes at most.
+SESSION_HOME = Path(tempfile.mkdtemp(prefix="eagle3-"))
+
+
+def pytest_configure() -> None:
+    """Move the settings into the session's home before anything reads them."""
+    url = f"unix://{SESSION_HOME}/valkey.sock"
+    settings.EAGLE3_HOME = SESSION_HOME
+    settings.EAGLE3_IMPORT_ROOT = SESSION_HOME / "imports"
+    settings.EAGLE3_HOST = "test-host"
+    settings.SECRET_KEY = "only for tests"
+    settings.REDIS_URL = url
+    settings.CELERY_BROKER_URL = url.replace("unix://", "redis+socket://")
+    settings.CHANNEL_LAYERS["default"]["CONFIG"] = {"hosts": [url], "prefix": "eagle3"}
+    settings.STATIC_ROOT = SESSION_HOME / "static"
+    settings.STORAGES["staticfiles"]["BACKEND"] = "django.contrib.staticfiles.storage.StaticFilesStorage"
+    settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
+
+
+def pytest_unconfigure() -> None:
+    shutil.rmtree(SESSION_HOME, ignore_errors=True)
+
+
+@pytest.fixture(scope="session")
+def django_db_modify_db_settings() -> None:
+    """SQLite in a file, not in memory, so that the processes of a System see the rows of a test."""
+    if connection.vendor == "sqlite":
+        connection.settings_dict["TEST"]["NAME"] = str(SESSION_HOME / "test.sqlite3")
+
+
+@pytest.fixture
+def home(tmp_path: Path, settings: Settings) -> Path:
+    """An empty EAGLE3_HOME for one test."""
+    settings.EAGLE3_HOME = tmp_path / "home"
+    (tmp_path / "home").mkdir()
+    return tmp_path / "home"
+
+
+@pytest.fixture
+def bare_system(home: Path, transactional_db: None) -> Iterator[System]:
+    """The system's processes over this test's database and home, none of them started yet."""
+    system = System(home, socket=SESSION_HOME / "valkey.sock", static=SESSION_HOME / "static")
+    try:
+        yield system
+    finally:
+        system.close()
+
+
+@pytest.fixture
+def system(bare_system: System) -> System:
+    """Valkey, web, worker and beat, ready."""
+    bare_system.start("valkey", "web", "worker", "beat")
+    return bare_system
