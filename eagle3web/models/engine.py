@@ -51,11 +51,12 @@ class Host(models.Model):
 
 
 class Lease(models.Model):
-    """One attempt holds one device of one host."""
+    """One attempt holds one device of one host, or one store that only one process may write."""
 
-    host = models.CharField(max_length=100)
-    device = models.CharField(max_length=40)
-    """`cuda:0`, `cpu`."""
+    host = models.CharField(max_length=100, blank=True)
+    """Empty for what all hosts share."""
+    device = models.CharField(max_length=120)
+    """`cuda:0`, `responses/PROJECT`."""
     attempt = models.ForeignKey("eagle3web.Attempt", on_delete=models.CASCADE, related_name="leases")
     taken_at = models.DateTimeField(auto_now_add=True)
 
@@ -63,4 +64,4 @@ class Lease(models.Model):
         constraints = [models.UniqueConstraint(fields=["host", "device"], name="one_lease_a_device")]
 
     def __str__(self) -> str:
-        return f"{self.host} {self.device}"
+        return f"{self.host} {self.device}".strip()

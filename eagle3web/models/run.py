@@ -18,6 +18,8 @@ class Run(models.Model):
     config_hash = models.CharField(max_length=8)
     host = models.CharField(max_length=100, blank=True)
     """Host to run on; empty lets any worker take it."""
+    devices = models.JSONField(default=list, blank=True)
+    """Devices of that host which an attempt holds alone, such as `cuda:0`; empty for a stage that only talks to engines."""
     status = models.CharField(max_length=10, choices=RunStatus, default=RunStatus.QUEUED, db_index=True)
     paused = models.BooleanField(default=False)
     author = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.SET_NULL, null=True, related_name="runs")
