@@ -6,8 +6,8 @@ from typing import Any, TypedDict, Unpack
 from django.db import transaction
 from django.db.models import Max
 
-from eagle3web.domain import controls
 from eagle3web.domain.audit import record
+from eagle3web.domain.controls import send_budget
 from eagle3web.models import Dataset, Project, TokenBudget, User
 
 
@@ -75,7 +75,7 @@ def change_budget(budget_id: int, *, user: User | None, expected_version: int, *
         budget.full_clean()
         _save(budget, user)
         record(user, "budget.change", budget, dataset=budget.dataset.slug, version=budget.version, changes=moved)
-        controls.send_budget(
+        send_budget(
             budget.project,
             budget.dataset.slug,
             tokens=budget.tokens,
