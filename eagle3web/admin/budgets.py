@@ -21,7 +21,7 @@ from eagle3web.models import DatasetProgress, Run, TokenBudget, User
 from eagle3web.models.project import MAX_SAMPLES, MAX_TOKENS
 
 
-class BudgetForm(forms.ModelForm[TokenBudget]):
+class BudgetForm(forms.ModelForm):
     """What a person edits, with the version that they saw.
 
     Each field carries its first value along (`show_hidden_initial`): a row counts as edited when its editor changed it, not
@@ -109,16 +109,16 @@ class TokenBudgetAdmin(SimpleHistoryAdmin):  # type: ignore[misc]  # django-simp
                 raise PermissionDenied
             kind = self.get_changelist_formset(request)
             rows = self._get_list_editable_queryset(request, kind.get_default_prefix())
-            formset: BaseModelFormSet[TokenBudget, BudgetForm] = kind(request.POST, queryset=rows)
+            formset: BaseModelFormSet = kind(request.POST, queryset=rows)
             if formset.is_valid():
                 self._save_rows(request, formset)
                 return HttpResponseRedirect(request.get_full_path())
         response: HttpResponse = super().changelist_view(request, extra_context)
         return response
 
-    def _save_rows(self, request: HttpRequest, formset: BaseModelFormSet[TokenBudget, BudgetForm]) -> None:
+    def _save_rows(self, request: HttpRequest, formset: BaseModelFormSet) -> None:
         saved = 0
-        for form in formset.forms:
+        for form in cast(list[BudgetForm], formset.forms):
             if not form.has_changed():
                 continue
             try:

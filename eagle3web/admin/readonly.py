@@ -1,7 +1,6 @@
 """Tables that the system writes: shown, searched, never edited by hand."""
 
 import json
-from typing import Any
 
 from django.contrib import admin
 from django.db.models import Model
@@ -12,7 +11,7 @@ from django.utils.safestring import SafeString
 from eagle3web.text import visible
 
 
-class ReadOnlyAdmin(admin.ModelAdmin[Any]):
+class ReadOnlyAdmin(admin.ModelAdmin):
     """No add, no change, no delete; whoever may view the table sees everything in it."""
 
     def has_add_permission(self, request: HttpRequest) -> bool:

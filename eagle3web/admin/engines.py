@@ -1,0 +1,43 @@
+"""Engines are registered here; what they say about themselves is the system's. Hosts and leases are shown."""
+
+from typing import cast
+
+from django import forms
+from django.contrib import admin
+from django.http import HttpRequest
+
+from eagle3web.admin.readonly import ReadOnlyAdmin
+from eagle3web.domain.audit import record
+from eagle3web.models import Engine, Host, Lease, User
+
+PEOPLES = ("name", "url", "protocol", "model_name", "enabled")
+SYSTEMS = (
+    "state", "reason", "state_since", "checked_at", "info", "running", "waiting", "tokens_per_s", "accept_length", "created_at",
+)  # fmt: skip
+
+
+@admin.register(Engine)
+class EngineAdmin(admin.ModelAdmin):
+    list_display = ("name", "url", "protocol", "enabled", "state", "reason", "running", "waiting", "tokens_per_s", "checked_at")
+    list_filter = ("state", "enabled", "protocol")
+    search_fields = ("name", "url")
+    fieldsets = ((None, {"fields": PEOPLES}), ("As it says itself", {"fields": SYSTEMS}))
+    readonly_fields = SYSTEMS
+
+    def save_model(self, request: HttpRequest, obj: Engine, form: forms.ModelForm, change: bool) -> None:
+        super().save_model(request, obj, form, change)
+        changes = {name: form.cleaned_data[name] for name in form.changed_data}
+        record(cast(User, request.user), "engine.change" if change else "engine.register", obj, name=obj.name, changes=changes)
+
+
+@admin.register(Host)
+class HostAdmin(ReadOnlyAdmin):
+    list_display = ("name", "seen_at", "boot_id", "sample")
+    search_fields = ("name",)
+
+
+@admin.register(Lease)
+class LeaseAdmin(ReadOnlyAdmin):
+    list_display = ("host", "device", "attempt", "taken_at")
+    list_filter = ("host",)
+    list_select_related = ("attempt",)

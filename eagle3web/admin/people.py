@@ -1,0 +1,114 @@
+"""People with their roles, API tokens, and the audit trail. For superusers."""
+
+from typing import Any, cast
+
+from django import forms
+from django.contrib import admin, messages
+from django.contrib.auth.admin import GroupAdmin, UserAdmin
+from django.contrib.auth.models import Group
+from django.http import HttpRequest, HttpResponse
+
+from eagle3web.admin.readonly import ReadOnlyAdmin, pretty
+from eagle3web.domain.audit import record
+from eagle3web.domain.people import issue_token
+from eagle3web.domain.roles import admit_to_admin
+from eagle3web.models import ApiToken, AuditEntry, User
+
+admin.site.unregister(Group)
+
+
+@admin.register(Group)
+class RoleAdmin(GroupAdmin):
+    """Roles are shown, not edited: what they may do stands in eagle3web.domain.roles."""
+
+    def has_add_permission(self, request: HttpRequest) -> bool:
+        return False
+
+    def has_change_permission(self, request: HttpRequest, obj: Group | None = None) -> bool:
+        return False
+
+    def has_delete_permission(self, request: HttpRequest, obj: Group | None = None) -> bool:
+        return False
+
+
+@admin.register(User)
+class PersonAdmin(UserAdmin):
+    """Who is in, in which roles. Access to this admin follows from the roles."""
+
+    list_display = ("username", "roles", "is_superuser", "is_active", "last_login")
+    list_filter = ("groups", "is_superuser", "is_active")
+    fieldsets = (
+        (None, {"fields": ("username", "password")}),
+        ("About", {"fields": ("first_name", "last_name", "email", "time_zone")}),
+        ("May", {"fields": ("is_active", "groups", "is_superuser")}),
+        ("Seen", {"fields": ("last_login", "date_joined")}),
+    )
+    readonly_fields = ("last_login", "date_joined")
+
+    @admin.display(description="roles")
+    def roles(self, user: User) -> str:
+        return ", ".join(group.name for group in user.groups.all())
+
+    def get_queryset(self, request: HttpRequest) -> Any:  # noqa: ANN401  (a queryset of the concrete user)
+        return super().get_queryset(request).prefetch_related("groups")
+
+    def save_related(self, request: HttpRequest, form: Any, formsets: Any, change: bool) -> None:  # noqa: ANN401
+        super().save_related(request, form, formsets, change)
+        user: User = form.instance
+        admit_to_admin(user)
+        roles = sorted(user.groups.values_list("name", flat=True))
+        detail = {"username": user.username, "roles": roles, "superuser": user.is_superuser, "active": user.is_active}
+        record(cast(User, request.user), "person.change" if change else "person.create", user, **detail)
+
+
+class TokenForm(forms.ModelForm):
+    class Meta:
+        model = ApiToken
+        fields = ("user", "name", "expires_at")
+        help_texts = {"name": "What it is for, such as nightly-report.", "expires_at": "Empty: never."}
+
+
+@admin.register(ApiToken)
+class ApiTokenAdmin(admin.ModelAdmin):
+    """Issued and revoked; never changed, and shown only once."""
+
+    form = TokenForm
+    list_display = ("name", "user", "prefix", "created_at", "last_used_at", "expires_at")
+    list_filter = ("user",)
+    search_fields = ("name", "prefix", "user__username")
+    list_select_related = ("user",)
+    autocomplete_fields = ("user",)
+    ordering = ("-pk",)
+
+    def has_change_permission(self, request: HttpRequest, obj: ApiToken | None = None) -> bool:
+        return False
+
+    def save_model(self, request: HttpRequest, obj: ApiToken, form: forms.ModelForm, change: bool) -> None:
+        token = issue_token(obj.user, obj.name, obj.expires_at, by=cast(User, request.user))
+        obj.pk = ApiToken.objects.get(prefix=token[:8], user=obj.user, name=obj.name).pk
+        messages.warning(request, f"The token is {token} — copy it now, it is not shown again.")
+
+    def response_add(self, request: HttpRequest, obj: ApiToken, post_url_continue: str | None = None) -> HttpResponse:
+        return self.response_post_save_add(request, obj)
+
+    def delete_model(self, request: HttpRequest, obj: ApiToken) -> None:
+        record(cast(User, request.user), "token.revoke", obj, owner=obj.user.username, name=obj.name, prefix=obj.prefix)
+        super().delete_model(request, obj)
+
+    def delete_queryset(self, request: HttpRequest, queryset: Any) -> None:  # noqa: ANN401  (a queryset)
+        for token in queryset:
+            self.delete_model(request, token)
+
+
+@admin.register(AuditEntry)
+class AuditAdmin(ReadOnlyAdmin):
+    list_display = ("at", "user", "verb", "target", "detail_shown")
+    list_filter = ("verb", "at")
+    search_fields = ("target", "verb", "user__username")
+    list_select_related = ("user",)
+    date_hierarchy = "at"
+    fields = ("at", "user", "verb", "target", "detail_shown")
+
+    @admin.display(description="detail")
+    def detail_shown(self, entry: AuditEntry) -> str:
+        return pretty(entry.detail)
