@@ -1,0 +1,63 @@
+"""RMSNorm and SwiGLU with hand-written gradients: they keep their inputs for the backward pass and nothing else.
+
+Written with plain operators, autograd keeps two to three further tensors of the same size for each call, and a training-time
+test of K steps holds them all K times.
+"""
+
+import torch
+from torch import Tensor
+from torch.autograd.function import FunctionCtx
+from torch.nn import functional
+
+
+def compute_dtype(tensor: Tensor) -> torch.dtype:
+    """The dtype of matrix products: autocast's where it is on, else the tensor's own."""
+    kind = tensor.device.type
+    return torch.get_autocast_dtype(kind) if torch.is_autocast_enabled(kind) else tensor.dtype
+
+
+def rms_norm(x: Tensor, weight: Tensor, eps: float) -> Tensor:
+    """x / rms(x) · weight over the last dimension; computed in float32 or wider, returned in the dtype of the next product."""
+    normed: Tensor = _RMSNorm.apply(x, weight, eps, compute_dtype(x))  # type: ignore[no-untyped-call]
+    return normed
+
+
+def swiglu(gate: Tensor, up: Tensor) -> Tensor:
+    """silu(gate) · up."""
+    product: Tensor = _SwiGLU.apply(gate, up)  # type: ignore[no-untyped-call]
+    return product
+
+
+class _RMSNorm(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx: FunctionCtx, x: Tensor, weight: Tensor, eps: float, dtype: torch.dtype) -> Tensor:
+        wide = x.to(torch.promote_types(x.dtype, torch.float32))
+        inverse = torch.rsqrt(wide.square().mean(-1, keepdim=True) + eps)  # [rows, 1]
+        ctx.save_for_backward(x, weight, inverse)
+        return (wide * inverse).mul_(weight).to(dtype)
+
+    @staticmethod
+    def backward(ctx: FunctionCtx, grad: Tensor) -> tuple[Tensor | None, ...]:
+        x, weight, inverse = ctx.saved_tensors  # type: ignore[attr-defined]
+        unit = x * inverse
+        d_weight = (grad * unit).flatten(0, -2).sum(0)
+        d_unit = grad * weight
+        d_unit = d_unit.to(inverse.dtype)
+        along = (d_unit * unit).mean(-1, keepdim=True)
+        d_x = d_unit.sub_(unit.mul_(along)).mul_(inverse)
+        return d_x.to(x.dtype), d_weight.to(weight.dtype), None, None
+
+
+class _SwiGLU(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx: FunctionCtx, gate: Tensor, up: Tensor) -> Tensor:
+        ctx.save_for_backward(gate, up)
+        return functional.silu(gate).mul_(up)
+
+    @staticmethod
+    def backward(ctx: FunctionCtx, grad: Tensor) -> tuple[Tensor, Tensor]:
+        gate, up = ctx.saved_tensors  # type: ignore[attr-defined]
+        d_up = functional.silu(gate).mul_(grad)
+        share = torch.sigmoid(gate)
+        slope = (1 - share).mul_(gate).add_(1).mul_(share)  # the derivative of silu
+        return slope.mul_(up).mul_(grad), d_up
