@@ -1,6 +1,6 @@
 """Reads a file of prompts: every good row as a conversation, every other row named in the report."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -26,17 +26,25 @@ def read_conversations(
     `name` is the file's name in the report, where it lies under another one. `vocab_size` bounds ids of pre-tokenized rows.
     Memory does not grow with the file, but for eight to sixteen bytes a row. Raises OSError when it cannot be read.
     """
-    reader = _Reader(report, name or path.name, vocab_size)
+    rows = read_rows(path, name=name, progress=progress)
+    yield from conversations_of(rows, report, file=name or path.name, vocab_size=vocab_size)
+
+
+def conversations_of(
+    rows: Iterable[RawRow], report: ValidationReport, *, file: str, vocab_size: int | None = None
+) -> Iterator[Conversation]:
+    """The same for rows that are at hand."""
+    reader = _Reader(report, file, vocab_size)
     last: RawRow | None = None
     try:
-        for row in read_rows(path, name=name, progress=progress):
+        for row in rows:
             last = row
             if (conversation := reader.take(row)) is not None:
                 yield conversation
     except DamagedFileError as error:
         index = last.index + 1 if last else 0
         line = last.line + 1 if last and last.line else None
-        report.reject(Problem(file=reader.file, line=line, index=index, id=None, reason=str(error)))
+        report.reject(Problem(file=file, line=line, index=index, id=None, reason=str(error)))
     if not report.accepted:
         report.error = "no valid row" if report.rejected else "the file is empty"
 
