@@ -181,9 +181,14 @@ TIME_ZONE: str = env.str("EAGLE3_TIME_ZONE", "UTC")
 STATIC_URL = "/static/"
 STATIC_ROOT = EAGLE3_HOME / "static"
 STATICFILES_DIRS = [BASE_DIR / "static"]
+STATICFILES_FINDERS = [
+    "django.contrib.staticfiles.finders.FileSystemFinder",
+    "django.contrib.staticfiles.finders.AppDirectoriesFinder",
+    "eagle3web.staticfiles.PlotlyFinder",
+]
 STORAGES = {
     "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},
-    "staticfiles": {"BACKEND": "whitenoise.storage.CompressedManifestStaticFilesStorage"},
+    "staticfiles": {"BACKEND": "eagle3web.staticfiles.ModuleStorage"},
 }
 WHITENOISE_USE_FINDERS = DEBUG
 
