@@ -1,0 +1,102 @@
+"""Every table opens in the admin under a strict content security policy, and system-owned ones take no edits."""
+
+import re
+from typing import Any
+
+import pytest
+from django.apps import apps
+from django.contrib import admin
+from django.db.models import Model
+from django.test import Client
+from django.urls import reverse
+
+from eagle3web.enums import Role
+from eagle3web.models import AuditEntry, Engine, Lease
+from tests.support import factories as make
+
+pytestmark = pytest.mark.django_db
+
+EDITED = {"tokenbudget", "project", "dataset", "engine", "user", "apitoken"}
+"""Models of which people edit something; all others are the system's."""
+MODELS = [model for model in apps.get_app_config("eagle3web").get_models() if not model.__name__.startswith("Historical")]
+
+
+@pytest.fixture
+def root() -> Client:
+    client = Client()
+    client.force_login(make.user("root", is_staff=True, is_superuser=True))
+    return client
+
+
+@pytest.fixture
+def rows() -> None:
+    """One row of everything, with hostile text where the system takes text."""
+    budget, engine = make.budget(), make.engine(reason=make.HOSTILE)
+    make.revision(budget.dataset, error=make.HOSTILE, report={"rejections": [{"reason": make.HOSTILE}]})
+    attempt = make.attempt(make.run(budget.project, title=make.HOSTILE), reason=make.HOSTILE)
+    make.progress(attempt)
+    make.event(attempt, "warning", text=make.HOSTILE)
+    make.log(attempt, make.HOSTILE)
+    make.point(attempt, "loss", 1.0)
+    make.transition(attempt.run, "queued", "running", reason=make.HOSTILE)
+    make.control(attempt, "pause")
+    make.audit("run.stop", make.HOSTILE, detail={"text": make.HOSTILE})
+    make.host()
+    Lease.objects.create(host="gpu-07", device="cpu", attempt=attempt)
+    make.user().api_tokens.create(name=make.HOSTILE[:100], digest="0" * 64, prefix="e3_abcde")
+    assert engine.pk
+
+
+def address(model: type[Model], what: str, *args: Any) -> str:
+    return reverse(f"admin:eagle3web_{model._meta.model_name}_{what}", args=args)
+
+
+def assert_strict(html: str) -> None:
+    """Nothing that `script-src 'self'; style-src 'self'` would block, and nothing of the hostile text as markup."""
+    assert not re.search(r"<script(?![^>]*\b(src=|type=\"application/json\"))", html)
+    assert not re.search(r"<style|<[^>]+\sstyle=|<[^>]+\son[a-z]+=|javascript:", html)
+    assert "<b>bold" not in html
+
+
+@pytest.mark.parametrize("model", MODELS, ids=lambda model: model.__name__)
+def test_every_table_is_registered_and_opens(model: type[Model], root: Client, rows: None) -> None:
+    options = admin.site.get_model_admin(model)
+    assert options.list_display != ("__str__",)
+    pages = [address(model, "changelist"), address(model, "changelist") + "?q=1"]
+    row = model._default_manager.first()
+    assert row is not None
+    pages += [address(model, "change", row.pk), address(model, "history", row.pk)]
+    for page in pages:
+        response = root.get(page)
+        assert response.status_code == 200, page
+        assert_strict(response.content.decode())
+
+
+@pytest.mark.parametrize("model", MODELS, ids=lambda model: model.__name__)
+def test_system_owned_tables_take_no_edits_even_from_a_superuser(model: type[Model], root: Client, rows: None) -> None:
+    if model._meta.model_name in EDITED:
+        return
+    row = model._default_manager.first()
+    assert row is not None
+    assert root.post(address(model, "add"), {}).status_code == 403
+    assert root.post(address(model, "change", row.pk), {}).status_code == 403
+    assert root.post(address(model, "delete", row.pk), {"post": "yes"}).status_code == 403
+    assert model._default_manager.filter(pk=row.pk).exists()
+
+
+@pytest.mark.parametrize("page", ["admin:index", "admin:eagle3web_tokenbudget_add", "admin:eagle3web_project_add"])
+def test_other_pages_are_strict_too(page: str, root: Client) -> None:
+    response = root.get(reverse(page))
+    assert response.status_code == 200
+    assert "script-src 'self'" in response["Content-Security-Policy"]
+    assert_strict(response.content.decode())
+
+
+def test_operator_registers_an_engine_and_the_system_says_how_it_is() -> None:
+    client = Client()
+    client.force_login(make.user("ope", groups=(Role.OPERATOR,), is_staff=True))
+    fields = {"name": "sglang-1", "url": "http://10.0.0.7:30000", "protocol": "sglang", "enabled": "on", "state": "healthy"}
+    response = client.post(reverse("admin:eagle3web_engine_add"), fields)
+    assert response.status_code == 302, response.content.decode()
+    assert Engine.objects.get().state == "unknown"
+    assert AuditEntry.objects.get().verb == "engine.register"
