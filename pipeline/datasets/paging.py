@@ -66,6 +66,16 @@ def read_prompt(folder: Path, position: int) -> Conversation | None:
     return next(_from(folder, position), None)
 
 
+def read_evenly(folder: Path, count: int, most: int) -> Iterator[Conversation]:
+    """At most `most` of a revision's `count` prompts, evenly spread over the file."""
+    if count <= most:
+        yield from read_prompts(folder / "prompts.jsonl")
+        return
+    for i in range(most):
+        if (prompt := read_prompt(folder, i * count // most)) is not None:
+            yield prompt
+
+
 def _from(folder: Path, position: int) -> Iterator[Conversation]:
     with (folder / OFFSETS).open("rb") as file:
         file.seek(0, os.SEEK_END)
