@@ -4,7 +4,6 @@ from typing import cast
 
 from django import forms
 from django.contrib import admin
-from django.db import models
 from django.http import HttpRequest
 
 from eagle3web.admin.readonly import ReadOnlyAdmin
@@ -24,7 +23,6 @@ class EngineAdmin(admin.ModelAdmin):
     search_fields = ("name", "url")
     fieldsets = ((None, {"fields": PEOPLES}), ("As it says itself", {"fields": SYSTEMS}))
     readonly_fields = SYSTEMS
-    formfield_overrides = {models.URLField: {"assume_scheme": "http"}}
 
     def save_model(self, request: HttpRequest, obj: Engine, form: forms.ModelForm, change: bool) -> None:
         super().save_model(request, obj, form, change)

@@ -1,15 +1,29 @@
 """Inference servers, the machines that work, and who holds which device."""
 
+from urllib.parse import urlsplit
+
+from django.core.exceptions import ValidationError
 from django.db import models
 
 from eagle3web.enums import EngineProtocol, EngineState
+
+
+def validate_base_url(value: str) -> None:
+    """Refuse what is no `http://HOST:PORT`. Django's URLField does not take hosts of one word, such as `gpu-07`."""
+    try:
+        parts = urlsplit(value)
+        sound = parts.scheme in ("http", "https") and bool(parts.hostname) and (parts.port is None or parts.port > 0)
+    except ValueError:
+        sound = False
+    if not sound or parts.username or parts.query or parts.fragment or any(c.isspace() or not c.isprintable() for c in value):
+        raise ValidationError("Write the engine's address, such as http://gpu-07:30000, without a password or a query.")
 
 
 class Engine(models.Model):
     """A server that answers requests."""
 
     name = models.CharField(max_length=80, unique=True)
-    url = models.URLField(max_length=300)
+    url = models.CharField(max_length=300, validators=[validate_base_url])
     protocol = models.CharField(max_length=10, choices=EngineProtocol, default=EngineProtocol.SGLANG)
     model_name = models.CharField(max_length=300, blank=True)
     """The name that the OpenAI protocol asks for."""
