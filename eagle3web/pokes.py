@@ -37,15 +37,21 @@ class Poker:
         self._topics: set[str] = set()
         self._lock = threading.Lock()
         self._wake = threading.Event()
+        self._idle = threading.Event()
         self._thread: threading.Thread | None = None
 
     def poke(self, *topics: str) -> None:
         with self._lock:
             self._topics.update(topics)
+            self._idle.clear()
             if self._thread is None or not self._thread.is_alive():
                 self._thread = threading.Thread(target=self._send_all, name="pokes", daemon=True)
                 self._thread.start()
         self._wake.set()
+
+    def flush(self, *, timeout_s: float) -> bool:
+        """Wait until everything is sent or lost, for a process that is about to end; whether it was in time."""
+        return self._thread is None or self._idle.wait(timeout_s)
 
     def _send_all(self) -> None:
         asyncio.run(self._loop())
@@ -62,7 +68,11 @@ class Poker:
                     await layer.group_send(GROUP, {"type": "poke", "topics": topics})
             except (OSError, TimeoutError, RedisError) as error:
                 log.warning("poke lost (%s); viewers look by themselves within 2 s", error)
+            with self._lock:
+                if not self._topics:
+                    self._idle.set()
 
 
 _poker = Poker()
 poke = _poker.poke
+flush = _poker.flush

@@ -1,0 +1,126 @@
+"""Where the datasets of one attempt stand: the last word of its events, and points for charts."""
+
+from datetime import datetime, timedelta
+from typing import Any
+
+from django.db.models import Max
+
+from eagle3web.enums import DatasetState
+from eagle3web.models import Attempt, DatasetProgress, MetricPoint
+from pipeline.events import BudgetApplied, DatasetFinished, DatasetSkipped, DatasetStarted, Event, GenerationProgress
+
+POINT_EVERY = timedelta(seconds=1)
+"""Two points of one chart line are at least this far apart, the last one of a dataset excepted."""
+NOTHING_MOVES = {"in_flight": 0, "in_flight_tokens": 0, "requests_per_s": 0.0, "tokens_per_s": 0.0, "eta_s": None}
+LARGE = frozenset({"tokens", "budget", "in_flight_tokens"})
+"""Columns of 64 bits; the others have 32."""
+
+
+class Progress:
+    """Applies events in their order and remembers what changed; `save` writes it. Made anew after a failed transaction."""
+
+    def __init__(self, attempt: Attempt) -> None:
+        self._attempt = attempt
+        self._rows = {row.dataset: row for row in attempt.datasets.all()}
+        self._changed: set[str] = set()
+        self._points: list[MetricPoint] = []
+        last = MetricPoint.objects.filter(attempt=attempt).values_list("name", "series").annotate(last=Max("t"))
+        self._drawn: dict[tuple[str, str], datetime] = {(name, series): t for name, series, t in last}
+
+    def apply(self, event: Event, t: datetime) -> bool:
+        """Take the event over; whether something countable moved with it."""
+        match event:
+            case DatasetStarted():
+                self._set(event.dataset, t, state=DatasetState.RUNNING, reason="", **_started(event))
+            case DatasetSkipped():
+                self._set(event.dataset, t, state=DatasetState.SKIPPED, **_skipped(event), **NOTHING_MOVES)
+            case GenerationProgress():
+                return self._progress(event, t)
+            case BudgetApplied():
+                self._set(
+                    event.dataset,
+                    t,
+                    budget=event.budget,
+                    max_samples=event.max_samples,
+                    budget_version=event.budget_version,
+                )
+                return False
+            case DatasetFinished():
+                stopped = event.reason == DatasetState.STOPPED
+                state = DatasetState.STOPPED if stopped else DatasetState.FINISHED
+                self._set(event.dataset, t, state=state, **_finished(event), **NOTHING_MOVES)
+                self._draw(event.dataset, t, tokens=event.tokens, tokens_per_s=0.0)
+            case _:
+                return False
+        return True
+
+    def save(self) -> None:
+        """Write rows and points, in the caller's transaction."""
+        for name in self._changed:
+            self._rows[name].save()
+        MetricPoint.objects.bulk_create(self._points)
+        self._changed.clear()
+        self._points.clear()
+
+    def _progress(self, event: GenerationProgress, t: datetime) -> bool:
+        row = self._row(event.dataset)
+        moved = (row.done, row.errors, row.tokens) != (event.done, event.errors, event.tokens)
+        # A dataset that had ended runs again once its budget was raised; the last counts of one that ends do not reopen it.
+        runs = {"state": DatasetState.RUNNING, "reason": ""} if row.state == DatasetState.PENDING or event.in_flight else {}
+        self._set(event.dataset, t, **runs, **_counts(event))
+        last = self._drawn.get(("tokens", event.dataset))
+        if last is None or t - last >= POINT_EVERY:
+            self._draw(event.dataset, t, tokens=event.tokens, tokens_per_s=event.tokens_per_s)
+        return moved
+
+    def _row(self, dataset: str) -> DatasetProgress:
+        name = dataset[:80]
+        if name not in self._rows:
+            self._rows[name] = DatasetProgress(attempt=self._attempt, dataset=name, position=len(self._rows))
+        return self._rows[name]
+
+    def _set(self, dataset: str, t: datetime, **fields: Any) -> None:
+        row = self._row(dataset)
+        for name, value in fields.items():
+            setattr(row, name, _fit(name, value))
+        row.updated_at = t
+        self._changed.add(row.dataset)
+
+    def _draw(self, dataset: str, t: datetime, **values: float) -> None:
+        series = dataset[:80]
+        for name, value in values.items():
+            self._points.append(MetricPoint(attempt=self._attempt, name=name, series=series, t=t, value=value))
+            self._drawn[name, series] = t
+
+
+def _started(event: DatasetStarted) -> dict[str, Any]:
+    same = _same(event, "done", "tokens", "budget", "max_samples", "budget_version")
+    return same | {"total": event.prompts}
+
+
+def _skipped(event: DatasetSkipped) -> dict[str, Any]:
+    same = _same(event, "done", "tokens", "budget", "budget_version")
+    return same | {"total": event.prompts, "reason": event.reason[:20]}
+
+
+def _counts(event: GenerationProgress) -> dict[str, Any]:
+    rates = _same(event, "requests_per_s", "tokens_per_s", "mean_completion", "eta_s")
+    flight = _same(event, "in_flight", "in_flight_tokens")
+    return rates | flight | _same(event, "total", "done", "errors", "truncated", "tokens", "longest")
+
+
+def _finished(event: DatasetFinished) -> dict[str, Any]:
+    same = _same(event, "total", "done", "errors", "truncated", "tokens", "longest", "budget", "finish_reasons")
+    return same | {"reason": event.reason[:20]}
+
+
+def _same(event: Event, *names: str) -> dict[str, Any]:
+    """Fields whose columns have the same name."""
+    return {name: getattr(event, name) for name in names}
+
+
+def _fit(name: str, value: Any) -> Any:  # noqa: ANN401  (any column's value)
+    """What the column can hold, whatever an event says: one odd number must not stop all that follow."""
+    if not isinstance(value, int):
+        return value
+    return min(max(0, value), 2**63 - 1 if name in LARGE else 2**31 - 1)
