@@ -7,7 +7,7 @@ from django.contrib import admin
 from django.http import HttpRequest
 
 from eagle3web.admin.readonly import ReadOnlyAdmin
-from eagle3web.domain.audit import record
+from eagle3web.domain.registry import change_engine, register_engine
 from eagle3web.models import Engine, Host, Lease, User
 
 PEOPLES = ("name", "url", "protocol", "model_name", "enabled")
@@ -22,12 +22,18 @@ class EngineAdmin(admin.ModelAdmin):
     list_filter = ("state", "enabled", "protocol")
     search_fields = ("name", "url")
     fieldsets = ((None, {"fields": PEOPLES}), ("As it says itself", {"fields": SYSTEMS}))
-    readonly_fields = SYSTEMS
 
     def save_model(self, request: HttpRequest, obj: Engine, form: forms.ModelForm, change: bool) -> None:
-        super().save_model(request, obj, form, change)
-        changes = {name: form.cleaned_data[name] for name in form.changed_data}
-        record(cast(User, request.user), "engine.change" if change else "engine.register", obj, name=obj.name, changes=changes)
+        values = {name: form.cleaned_data[name] for name in form.changed_data}
+        user = cast(User, request.user)
+        if change:
+            change_engine(Engine.objects.get(pk=obj.pk), user=user, **values)
+        else:
+            obj.pk = register_engine(values.pop("name"), user=user, **values).pk
+
+    def get_readonly_fields(self, request: HttpRequest, obj: Engine | None = None) -> tuple[str, ...]:
+        # Runs name their engines.
+        return SYSTEMS if obj is None else ("name", *SYSTEMS)
 
 
 @admin.register(Host)

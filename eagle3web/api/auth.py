@@ -1,0 +1,68 @@
+"""Who calls, and whether they may. Both are decided before the request's body is read."""
+
+from typing import Any
+
+from django.http import HttpRequest
+from ninja.errors import AuthorizationError
+from ninja.security import APIKeyCookie, HttpBearer
+from ninja.utils import check_csrf
+
+from eagle3web.domain.people import user_by_token
+from eagle3web.models import User
+
+
+class TokenAuth(HttpBearer):
+    """`Authorization: Bearer TOKEN`, for programs. A browser cannot be tricked into sending it, so it needs no CSRF token."""
+
+    def __init__(self, permission: str | None) -> None:
+        super().__init__()
+        self.permission = permission
+
+    def authenticate(self, request: HttpRequest, token: str) -> User | None:
+        user = user_by_token(token.strip())
+        if user is not None:
+            request.user = user
+            require(user, self.permission)
+        return user
+
+
+class SessionAuth(APIKeyCookie):
+    """The session of a signed-in browser, with the CSRF token in `X-CSRFToken` for everything that changes something."""
+
+    param_name = "sessionid"
+
+    def __init__(self, permission: str | None) -> None:
+        super().__init__()
+        self.permission = permission
+
+    def __call__(self, request: HttpRequest) -> User | None:
+        # A request that carries a token is judged by the token alone.
+        if "Authorization" in request.headers or not isinstance(request.user, User):
+            return None
+        if check_csrf(request) is not None:
+            raise AuthorizationError(message="The CSRF token is missing or wrong.")
+        return self.authenticate(request, None)
+
+    def authenticate(self, request: HttpRequest, key: str | None) -> User | None:
+        user = user_of(request)
+        require(user, self.permission)
+        return user
+
+
+def may(permission: str | None) -> list[Any]:
+    """`auth=` of an operation: signed in, and holding the app's `permission` (a codename; None: every signed-in person)."""
+    return [TokenAuth(permission), SessionAuth(permission)]
+
+
+def require(user: User, permission: str | None) -> None:
+    """Raise the 403 that names what is missing."""
+    if permission is not None and not user.has_perm(f"eagle3web.{permission}"):
+        raise AuthorizationError(
+            message=f"This needs the permission {permission}; ask an administrator for a role that has it."
+        )
+
+
+def user_of(request: HttpRequest) -> User:
+    """The person behind an authenticated request."""
+    assert isinstance(request.user, User)  # noqa: S101  (authentication came first; this tells the type checker)
+    return request.user

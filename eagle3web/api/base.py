@@ -1,0 +1,53 @@
+"""What all operations share: identifiers, text that a database can keep, paging."""
+
+from typing import Annotated, Any, Generic, TypeVar
+
+from django.db.models import Model, QuerySet
+from ninja import Field, Path, Schema
+from pydantic import AfterValidator, BaseModel, ConfigDict
+
+Row = TypeVar("Row", bound=Model)
+Item = TypeVar("Item")
+
+
+def _storable(text: str) -> str:
+    if "\x00" in text:
+        raise ValueError("NUL characters cannot be stored")
+    return text
+
+
+Text = Annotated[str, AfterValidator(_storable)]
+Slug = Annotated[str, Field(min_length=1, max_length=80), AfterValidator(_storable)]
+Id = Annotated[int, Path(ge=1, le=2**63 - 1)]
+
+
+class Body(BaseModel):
+    """Base of request bodies: JSON types as they are, and an unknown key is an error."""
+
+    model_config = ConfigDict(extra="forbid", strict=True, use_attribute_docstrings=True)
+
+    def changes(self) -> dict[str, Any]:
+        """The fields that the caller sent."""
+        return self.model_dump(exclude_unset=True)
+
+
+class Out(Schema):
+    """Base of answers; the docstrings under fields are their descriptions in openapi.json."""
+
+    model_config = ConfigDict(use_attribute_docstrings=True)
+
+
+class Paging(Schema):
+    limit: int = Field(50, ge=1, le=500)
+    offset: int = Field(0, ge=0, le=10**9)
+
+
+class Page(Out, Generic[Item]):
+    items: list[Item]
+    count: int
+    """Rows on all pages."""
+
+
+def page(rows: QuerySet[Row], paging: Paging) -> dict[str, Any]:
+    """The rows of one page and the number of all, as `Page` wants them."""
+    return {"items": rows[paging.offset : paging.offset + paging.limit], "count": rows.count()}

@@ -1,0 +1,90 @@
+"""Projects, their budgets, and what a plan will need."""
+
+from datetime import datetime
+from typing import Any
+
+from django.http import HttpRequest
+from django.shortcuts import get_object_or_404
+from ninja import Query, Router, Status
+
+from eagle3web.api.auth import may, user_of
+from eagle3web.api.base import Body, Out, Page, Paging, Slug, Text, page
+from eagle3web.api.budgets import BudgetFields, BudgetOut
+from eagle3web.domain.budgets import create_budget
+from eagle3web.domain.projects import change_project, create_project
+from eagle3web.models import Dataset, Project, TokenBudget
+
+router = Router(tags=["projects"])
+
+
+class ProjectOut(Out):
+    slug: str
+    name: str
+    target_model: str
+    tokenizer: str
+    chat_template: str
+    chat_template_kwargs: dict[str, Any]
+    sampling: dict[str, Any]
+    created_at: datetime
+
+
+class ProjectFields(Body):
+    name: Text
+    target_model: Text
+    tokenizer: Text
+    chat_template: Text = ""
+    chat_template_kwargs: dict[str, Any] = {}
+    sampling: dict[str, Any] = {}
+
+
+class NewProject(ProjectFields):
+    slug: Slug
+
+
+class ProjectChanges(Body):
+    name: Text = ""
+    target_model: Text = ""
+    tokenizer: Text = ""
+    chat_template: Text = ""
+    chat_template_kwargs: dict[str, Any] = {}
+    sampling: dict[str, Any] = {}
+
+
+class NewBudget(BudgetFields):
+    dataset: Slug
+
+
+@router.get("", auth=may("view_project"), response=Page[ProjectOut])
+def list_projects(request: HttpRequest, paging: Query[Paging]) -> dict[str, Any]:
+    return page(Project.objects.all(), paging)
+
+
+@router.post("", auth=may("add_project"), response={201: ProjectOut})
+def add_project(request: HttpRequest, fields: NewProject) -> Status[Project]:
+    values = fields.model_dump()
+    return Status(201, create_project(values.pop("slug"), user=user_of(request), **values))
+
+
+@router.get("/{slug}", auth=may("view_project"), response=ProjectOut)
+def get_project(request: HttpRequest, slug: Slug) -> Project:
+    return get_object_or_404(Project, slug=slug)
+
+
+@router.patch("/{slug}", auth=may("change_project"), response=ProjectOut)
+def patch_project(request: HttpRequest, slug: Slug, fields: ProjectChanges) -> Project:
+    """Change what future runs start with; runs that exist keep their configs."""
+    return change_project(get_object_or_404(Project, slug=slug), user=user_of(request), **fields.changes())
+
+
+@router.get("/{slug}/budgets", auth=may("view_tokenbudget"), response=Page[BudgetOut])
+def list_budgets(request: HttpRequest, slug: Slug, paging: Query[Paging]) -> dict[str, Any]:
+    project = get_object_or_404(Project, slug=slug)
+    return page(project.budgets.select_related("project", "dataset"), paging)
+
+
+@router.post("/{slug}/budgets", auth=may("add_tokenbudget"), response={201: BudgetOut})
+def add_budget(request: HttpRequest, slug: Slug, fields: NewBudget) -> Status[TokenBudget]:
+    project = get_object_or_404(Project, slug=slug)
+    changes = fields.changes()
+    dataset = get_object_or_404(Dataset, slug=changes.pop("dataset"))
+    return Status(201, create_budget(project, dataset, user=user_of(request), **changes))

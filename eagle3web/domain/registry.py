@@ -1,0 +1,41 @@
+"""The registry of engines: which servers people let runs use. How they are is found out elsewhere."""
+
+from typing import TypedDict, Unpack
+
+from django.db import transaction
+
+from eagle3web.domain.audit import record
+from eagle3web.models import Engine, User
+
+
+class EngineFields(TypedDict, total=False):
+    """What people decide about an engine, as in the model."""
+
+    url: str
+    protocol: str
+    model_name: str
+    enabled: bool
+
+
+def register_engine(name: str, *, user: User | None, **fields: Unpack[EngineFields]) -> Engine:
+    """Make an engine known; its state is `unknown` until it is asked. Raises ValidationError by field."""
+    engine = Engine(name=name, **fields)
+    with transaction.atomic():
+        engine.full_clean()
+        engine.save()
+        record(user, "engine.register", engine, name=name, **fields)
+    return engine
+
+
+def change_engine(engine: Engine, *, user: User | None, **changes: Unpack[EngineFields]) -> Engine:
+    """Change an engine for the attempts that start from now on. Raises ValidationError by field."""
+    moved = {name: [getattr(engine, name), value] for name, value in changes.items() if getattr(engine, name) != value}
+    if not moved:
+        return engine
+    for name, (_old, new) in moved.items():
+        setattr(engine, name, new)
+    with transaction.atomic():
+        engine.full_clean()
+        engine.save(update_fields=list(moved))
+        record(user, "engine.change", engine, name=engine.name, changes=moved)
+    return engine
