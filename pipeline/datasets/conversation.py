@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from pipeline.datasets.report import RowError
 from pipeline.errors import DataError
 
 
@@ -31,7 +32,8 @@ class Conversation:
 
     def to_line(self) -> bytes:
         """One line of prompts.jsonl, newline included."""
-        return _dump({"key": self.key, **_body(self.id, self.messages, self.tools, self.input_ids)}) + b"\n"
+        content = _content(self.id, self.messages, self.tools, self.input_ids)
+        return b'{"key":"%b",%b\n' % (self.key.encode(), content[1:])
 
     @classmethod
     def from_line(cls, line: bytes | str) -> "Conversation":
@@ -56,11 +58,15 @@ def new_conversation(
     tools: tuple[Mapping[str, Any], ...] = (),
     input_ids: tuple[int, ...] = (),
 ) -> Conversation:
-    """Make a conversation and its key.
-
-    Raises UnicodeEncodeError for lone surrogates and ValueError for numbers that JSON does not have.
-    """
-    content = _dump(_body(label, messages, tools, input_ids))
+    """Make a conversation and its key. Raises RowError for values that JSON, UTF-8 or a database cannot hold."""
+    try:
+        content = _content(label, messages, tools, input_ids)
+    except UnicodeEncodeError as error:
+        raise RowError("text holds a lone surrogate", "half of a UTF-16 pair cannot be stored") from error
+    except (ValueError, TypeError) as error:
+        raise RowError("a value is not JSON", str(error)) from error
+    if rb"\u0000" in content and any(_holds_nul(value) for value in (label, messages, tools)):
+        raise RowError("text holds a NUL character", "databases cannot store it")
     key = hashlib.blake2b(content, digest_size=8).hexdigest()
     return Conversation(key=key, id=label, messages=messages, tools=tools, input_ids=input_ids)
 
@@ -77,9 +83,10 @@ def read_prompts(path: Path, *, offset: int = 0) -> Iterator[Conversation]:
                 raise DataError(f"{path}, {where}: {error}") from error
 
 
-def _body(
+def _content(
     label: str, messages: tuple[Mapping[str, Any], ...], tools: tuple[Mapping[str, Any], ...], input_ids: tuple[int, ...]
-) -> dict[str, Any]:
+) -> bytes:
+    """What the key is a hash of: the line's JSON without its key."""
     body: dict[str, Any] = {"id": label}
     if messages:
         body["messages"] = messages
@@ -87,8 +94,15 @@ def _body(
         body["tools"] = tools
     if input_ids:
         body["input_ids"] = input_ids
-    return body
+    return _encoder.encode(body).encode()
 
 
-def _dump(value: Any) -> bytes:  # noqa: ANN401  (any JSON value)
-    return json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode()
+def _holds_nul(value: Any) -> bool:  # noqa: ANN401  (any JSON value)
+    if isinstance(value, str):
+        return "\0" in value
+    if isinstance(value, Mapping):
+        return any(_holds_nul(item) for pair in value.items() for item in pair)
+    return isinstance(value, (list, tuple)) and any(_holds_nul(item) for item in value)
+
+
+_encoder = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":"))

@@ -5,7 +5,7 @@ from typing import Any
 from pipeline.datasets.formats.draft import Draft, Row
 from pipeline.datasets.report import RowError
 
-FIELDS = ("input_ids",)
+FIELD = "input_ids"
 
 LARGEST_VOCABULARY = 1 << 20
 """No tokenizer has more tokens than this: the bound while the target's is not known."""
@@ -16,7 +16,7 @@ def read(row: Row, *, vocab_size: int | None) -> Draft:
 
     Ids are checked strictly: one that is out of range can end a whole inference server.
     """
-    ids = _integers(row["input_ids"], "input_ids")
+    ids = _integers(row[FIELD], FIELD)
     if not ids:
         raise RowError("empty input_ids")
     limit = vocab_size or LARGEST_VOCABULARY
