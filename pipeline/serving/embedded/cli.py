@@ -1,0 +1,33 @@
+"""`python -m pipeline engine`: its flags. The engine itself loads in `run`, so that `--help` does not wait for torch."""
+
+import argparse
+from pathlib import Path
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the flags of the embedded engine."""
+    add = parser.add_argument
+    add("--model", type=Path, required=True, help="folder of a transformers model and its tokenizer")
+    add("--host", default="127.0.0.1", help="address to listen on (default: %(default)s)")
+    add("--port", type=int, default=30000, help="port to listen on; 0 takes a free one (default: %(default)s)")
+    add("--dtype", choices=("float32", "bfloat16"), default="float32", help="of weights and cache (default: %(default)s)")
+    add("--device", choices=("cpu", "cuda"), default="cpu", help="where the model runs (default: %(default)s)")
+    add("--max-running", type=_positive, default=16, metavar="N", help="requests decoded at once (default: %(default)s)")
+    add("--max-queued", type=_positive, metavar="N", help="requests that may wait; more get a 503 (default: no limit)")
+    add("--threads", type=_positive, metavar="N", help="CPU threads of one operation (default: all cores)")
+    add("--context-length", type=_positive, metavar="N", help="longest prompt + answer (default: the model's)")
+    add("--ready-file", type=Path, metavar="FILE", help='write {"url", "pid"} here once the model is loaded')
+
+
+def run(args: argparse.Namespace) -> int:
+    """Serve until a signal; the exit code of the process."""
+    from pipeline.serving.embedded.server import serve  # noqa: PLC0415  (torch and transformers take seconds to load)
+
+    return serve(args)
+
+
+def _positive(text: str) -> int:
+    number = int(text)
+    if number < 1:
+        raise argparse.ArgumentTypeError(f"{text} is not 1 or more")
+    return number

@@ -1,0 +1,140 @@
+"""The Llama family, written out: what transformers computes, without what it costs to be general.
+
+Weights are taken over from a loaded transformers model and fused (q, k, v in one product; gate and up in another). Checked
+token by token against transformers in float32.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from torch import Tensor
+from torch.nn import functional as F  # noqa: N812  (the field's own abbreviation)
+from transformers import LlamaForCausalLM
+
+from pipeline.serving.embedded.cache import SlotCache
+
+
+@dataclass(frozen=True)
+class _Layer:
+    input_norm: Tensor
+    qkv: Tensor
+    """[(heads + 2 · kv_heads) · head_dim, hidden]."""
+    out: Tensor
+    post_norm: Tensor
+    gate_up: Tensor
+    """[2 · intermediate, hidden]."""
+    down: Tensor
+
+
+class LlamaRunner:
+    def __init__(self, model: LlamaForCausalLM, cache: SlotCache) -> None:
+        config: Any = model.config
+        self._cache = cache
+        self.slots = len(cache.lengths)
+        self.context_length = cache.context
+        self.vocab_size = int(config.vocab_size)
+        self._head_dim = cache.layers[0].shape[-1]
+        self._heads = int(config.num_attention_heads)
+        self._kv_heads = int(config.num_key_value_heads)
+        self._eps = float(config.rms_norm_eps)
+        self._embedding = model.model.embed_tokens.weight.detach()
+        self._layers = [_fused(layer) for layer in model.model.layers]
+        self._norm = model.model.norm.weight.detach()
+        self._head = model.lm_head.weight.detach()
+        self._cos, self._sin = _rotary(model, cache.context)
+
+    @torch.inference_mode()
+    def extend(self, slot: int, ids: Sequence[int]) -> Tensor:
+        start, count = self._cache.lengths[slot], len(ids)
+        cos, sin = self._cos[start : start + count, None], self._sin[start : start + count, None]  # [n, 1, head_dim]
+        mask = None
+        if start:
+            mask = torch.ones(count, start + count, dtype=torch.bool, device=self._cache.device).tril(start)
+        hidden = F.embedding(torch.tensor(ids, device=self._cache.device), self._embedding)  # [n, hidden]
+        for index, layer in enumerate(self._layers):
+            queries, keys_values = self._project(layer, hidden, cos, sin)
+            block = self._cache.append(index, slot, keys_values[0], keys_values[1])  # [2, all, kv_heads, head_dim]
+            keys, values = block.transpose(1, 2)[:, None]  # [1, kv_heads, all, head_dim] each
+            mixed = F.scaled_dot_product_attention(
+                queries.transpose(0, 1)[None], keys, values, mask, is_causal=mask is None, enable_gqa=True
+            )  # [1, heads, n, head_dim]
+            hidden = self._finish(layer, hidden, mixed[0].transpose(0, 1).reshape(count, -1))
+        self._cache.grow(slot, count)
+        return self._logits(hidden[-1:])[0]
+
+    @torch.inference_mode()
+    def decode(self, tokens: Sequence[int]) -> Tensor:
+        batch = len(tokens)
+        positions, longest = self._cache.begin_step(batch)
+        cos, sin = self._cos[positions, None], self._sin[positions, None]  # [batch, 1, head_dim]
+        seen = torch.arange(longest, device=self._cache.device)[None] <= positions[:, None]
+        mask = torch.zeros(seen.shape, dtype=self._embedding.dtype, device=self._cache.device).masked_fill_(~seen, -torch.inf)
+        mask = mask[:, None, None]  # [batch, 1, 1, longest]
+        hidden = F.embedding(torch.tensor(tokens, device=self._cache.device), self._embedding)  # [batch, hidden]
+        for index, layer in enumerate(self._layers):
+            queries, keys_values = self._project(layer, hidden, cos, sin)
+            self._cache.append_step(index, keys_values)
+            block = self._cache.layers[index][:, :batch, :longest].transpose(2, 3)  # [2, batch, kv_heads, longest, head_dim]
+            # All query heads of one key head stand where a sequence would: one kernel call, nothing repeated.
+            grouped = queries.view(batch, self._kv_heads, -1, self._head_dim)
+            mixed = F.scaled_dot_product_attention(grouped, block[0], block[1], mask)
+            hidden = self._finish(layer, hidden, mixed.view(batch, -1))
+        for slot in range(batch):
+            self._cache.grow(slot, 1)
+        return self._logits(hidden)
+
+    def move(self, source: int, target: int) -> None:
+        self._cache.move(source, target)
+
+    def clear(self, slot: int) -> None:
+        self._cache.clear(slot)
+
+    def _project(self, layer: _Layer, hidden: Tensor, cos: Tensor, sin: Tensor) -> tuple[Tensor, Tensor]:
+        """Queries [n, heads, head_dim], rotated, and keys and values [2, n, kv_heads, head_dim], keys rotated."""
+        rows = F.linear(self._normed(hidden, layer.input_norm), layer.qkv).view(len(hidden), -1, self._head_dim)
+        turned = self._heads + self._kv_heads
+        rotated = _rotate(rows[:, :turned], cos, sin)
+        return rotated[:, : self._heads], torch.stack((rotated[:, self._heads :], rows[:, turned:]))
+
+    def _finish(self, layer: _Layer, hidden: Tensor, mixed: Tensor) -> Tensor:
+        """Everything of a layer after its attention, [n, hidden]."""
+        hidden = hidden + F.linear(mixed, layer.out)
+        gate, up = F.linear(self._normed(hidden, layer.post_norm), layer.gate_up).chunk(2, dim=-1)
+        return hidden + F.linear(F.silu(gate) * up, layer.down)
+
+    def _logits(self, hidden: Tensor) -> Tensor:
+        return F.linear(self._normed(hidden, self._norm), self._head).float()
+
+    def _normed(self, hidden: Tensor, weight: Tensor) -> Tensor:
+        return F.rms_norm(hidden, weight.shape, weight, self._eps)
+
+
+def _fused(layer: Any) -> _Layer:  # noqa: ANN401  (a layer of transformers)
+    attention, mlp = layer.self_attn, layer.mlp
+    return _Layer(
+        input_norm=layer.input_layernorm.weight.detach(),
+        qkv=torch.cat([part.weight.detach() for part in (attention.q_proj, attention.k_proj, attention.v_proj)]),
+        out=attention.o_proj.weight.detach(),
+        post_norm=layer.post_attention_layernorm.weight.detach(),
+        gate_up=torch.cat([mlp.gate_proj.weight.detach(), mlp.up_proj.weight.detach()]),
+        down=mlp.down_proj.weight.detach(),
+    )
+
+
+def _rotary(model: LlamaForCausalLM, context: int) -> tuple[Tensor, Tensor]:
+    """Cosines and sines of all positions, [context, head_dim] each; the first half of the sines carries its minus sign."""
+    weight = model.model.embed_tokens.weight
+    positions = torch.arange(context, device=weight.device)[None]
+    with torch.inference_mode():
+        cos, sin = model.model.rotary_emb(weight, positions)
+    half = sin.shape[-1] // 2
+    return cos[0], torch.cat((-sin[0, :, :half], sin[0, :, half:]), dim=-1)
+
+
+def _rotate(rows: Tensor, cos: Tensor, signed_sin: Tensor) -> Tensor:
+    """Rotary embedding of [n, heads, head_dim]."""
+    half = rows.shape[-1] // 2
+    swapped = torch.cat((rows[..., half:], rows[..., :half]), dim=-1)
+    return rows * cos + swapped * signed_sin

@@ -1,0 +1,188 @@
+"""Continuous batching: requests join and leave the running batch at every step.
+
+One thread owns the model. Each turn of its loop reads at most PREFILL_TOKENS of waiting prompts, so that a long prompt does not
+stall those that decode, and then makes one step for all that decode. Jobs that decode occupy the slots 0 … n−1, the one
+being prefilled slot n; when a job leaves, the last one takes its slot.
+"""
+
+import threading
+import time
+from collections import deque
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from pipeline.errors import EngineBusyError
+from pipeline.serving.embedded.job import Job
+from pipeline.serving.embedded.runner import Runner
+from pipeline.serving.embedded.sampling import choose
+
+PREFILL_TOKENS = 512
+THROUGHPUT_WINDOW_S = 2.0
+
+Progress = Callable[[Sequence[Job]], None]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Limits:
+    max_running: int
+    max_queued: int | None
+    """Jobs that may wait; None for no limit."""
+    max_total_tokens: int
+    """Tokens of cache that all running jobs together may come to hold."""
+
+
+class Scheduler:
+    def __init__(self, runner: Runner, limits: Limits, on_progress: Progress) -> None:
+        """`on_progress` is called in the model thread, after each step, with the jobs that got a token or an end."""
+        self._runner = runner
+        self._limits = limits
+        self._on_progress = on_progress
+        self._changed = threading.Condition()
+        self._queue: deque[Job] = deque()
+        self._decoding: list[Job] = []
+        """Index = slot."""
+        self._prefilling: Job | None = None
+        self._stopping = False
+        self.steps = 0
+        """Forwards of the model so far: proof of life."""
+        self._throughput = _Throughput()
+
+    @property
+    def running(self) -> int:
+        return len(self._decoding) + (self._prefilling is not None)
+
+    @property
+    def waiting(self) -> int:
+        return len(self._queue)
+
+    @property
+    def gen_throughput(self) -> float:
+        """Completion tokens a second, all jobs together, lately; 0 when idle."""
+        return self._throughput.value
+
+    def submit(self, jobs: Sequence[Job]) -> None:
+        """Take all of them or none. Raises EngineBusyError when they do not fit into the queue."""
+        with self._changed:
+            idle = max(0, self._limits.max_running - self.running)
+            if self._limits.max_queued is not None and len(self._queue) + len(jobs) > self._limits.max_queued + idle:
+                raise EngineBusyError("The request queue is full.")
+            self._queue.extend(jobs)
+            self._changed.notify()
+
+    def wake(self) -> None:
+        """Let the loop notice jobs whose `abort_reason` was set."""
+        with self._changed:
+            self._changed.notify()
+
+    def stop(self) -> None:
+        with self._changed:
+            self._stopping = True
+            self._changed.notify()
+
+    def run(self) -> None:
+        """The model thread: until `stop`."""
+        while self._wait_for_work():
+            touched = self._drop_aborted()
+            touched += self._prefill()
+            touched += self._step()
+            if touched:
+                self._on_progress(touched)
+
+    def _wait_for_work(self) -> bool:
+        with self._changed:
+            while not (self._stopping or self._queue or self._decoding or self._prefilling):
+                self._throughput.idle()
+                self._changed.wait()
+            return not self._stopping
+
+    def _drop_aborted(self) -> list[Job]:
+        with self._changed:
+            everywhere = [*self._decoding, *self._queue, *([self._prefilling] if self._prefilling else [])]
+            aborted = [job for job in everywhere if job.abort_reason is not None]
+            for job in aborted:
+                job.finish({"type": "abort", "message": job.abort_reason}, time.perf_counter())
+                if job in self._queue:
+                    self._queue.remove(job)
+        self._leave(aborted)
+        return aborted
+
+    def _leave(self, jobs: Sequence[Job]) -> None:
+        """Free the slots of finished jobs, and close the gaps."""
+        for job in jobs:
+            if job is self._prefilling:
+                self._runner.clear(len(self._decoding))
+                self._prefilling = None
+            elif job in self._decoding:
+                slot, last = self._decoding.index(job), len(self._decoding) - 1
+                self._runner.clear(slot)
+                moved = self._decoding.pop()
+                if slot != last:
+                    self._runner.move(last, slot)
+                    self._decoding[slot] = moved
+                if self._prefilling is not None:
+                    self._runner.move(last + 1, last)
+
+    def _prefill(self) -> list[Job]:
+        """Read up to PREFILL_TOKENS of prompts; each prompt read to its end gives its first token."""
+        left = PREFILL_TOKENS
+        touched: list[Job] = []
+        while left > 0 and (job := self._next_prompt()) is not None:
+            slot = len(self._decoding)
+            part = job.input_ids[job.prefilled : job.prefilled + left]
+            logits = self._runner.extend(slot, part)
+            self.steps += 1
+            job.prefilled += len(part)
+            left -= len(part)
+            if job.prefilled == len(job.input_ids):
+                self._prefilling = None
+                self._decoding.append(job)
+                self._hand_out([job], choose(logits[None], [job]))
+                touched.append(job)
+        return touched
+
+    def _next_prompt(self) -> Job | None:
+        with self._changed:
+            if self._prefilling is None and self._queue and self._fits(self._queue[0]):
+                self._prefilling = self._queue.popleft()
+                self._prefilling.started = time.perf_counter()
+        return self._prefilling
+
+    def _fits(self, job: Job) -> bool:
+        reserved = sum(other.reserved for other in self._decoding)
+        return len(self._decoding) < self._limits.max_running and reserved + job.reserved <= self._limits.max_total_tokens
+
+    def _step(self) -> list[Job]:
+        """One more token for all that decode."""
+        if not self._decoding:
+            return []
+        jobs = self._decoding[:]
+        logits = self._runner.decode([job.output_ids[-1] for job in jobs])
+        self.steps += 1
+        self._hand_out(jobs, choose(logits, jobs))
+        return jobs
+
+    def _hand_out(self, jobs: Sequence[Job], tokens: Sequence[int]) -> None:
+        now = time.perf_counter()
+        self._throughput.count(len(tokens), now)
+        for job, token in zip(jobs, tokens, strict=True):
+            job.take(token, now)
+        self._leave([job for job in jobs if job.finish_reason is not None])
+
+
+class _Throughput:
+    """Tokens a second over the last full window."""
+
+    def __init__(self) -> None:
+        self.value = 0.0
+        self._tokens = 0
+        self._since: float | None = None
+
+    def count(self, tokens: int, now: float) -> None:
+        self._since = self._since or now
+        self._tokens += tokens
+        elapsed = now - self._since
+        if elapsed >= THROUGHPUT_WINDOW_S:
+            self.value, self._tokens, self._since = self._tokens / elapsed, 0, now
+
+    def idle(self) -> None:
+        self.value, self._tokens, self._since = 0.0, 0, None
