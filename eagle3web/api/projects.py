@@ -5,12 +5,13 @@ from typing import Any
 
 from django.http import HttpRequest
 from django.shortcuts import get_object_or_404
-from ninja import Query, Router, Status
+from ninja import Field, Query, Router, Status
 
 from eagle3web.api.auth import may, user_of
 from eagle3web.api.base import Body, Out, Page, Paging, Slug, Text, page
 from eagle3web.api.budgets import BudgetFields, BudgetOut
 from eagle3web.domain.budgets import create_budget
+from eagle3web.domain.forecasts import ProjectForecast, forecast
 from eagle3web.domain.projects import change_project, create_project
 from eagle3web.models import Dataset, Project, TokenBudget
 
@@ -48,6 +49,48 @@ class ProjectChanges(Body):
     chat_template: Text = ""
     chat_template_kwargs: dict[str, Any] = {}
     sampling: dict[str, Any] = {}
+
+
+class RangeOut(Out):
+    """An estimate: about 19 of 20 outcomes should lie between `low` and `high`."""
+
+    low: float
+    likely: float
+    high: float
+
+
+class ForecastOut(Out):
+    """What is still to do."""
+
+    answers: RangeOut
+    tokens: RangeOut
+    hours: RangeOut | None
+    """Null while no rate is known."""
+    reason: str
+    """How it is likely to end: disabled, budget_met, max_samples, exhausted."""
+
+
+class ForecastRowOut(Out):
+    dataset: str
+    prompts: int
+    answers: int
+    """On disk already."""
+    tokens: int
+    """On disk already."""
+    mean_length: float = Field(alias="lengths.mean")
+    lengths_from: str
+    """Where the lengths of answers are from, in words."""
+    forecast: ForecastOut
+
+
+class ProjectForecastOut(Out):
+    rows: list[ForecastRowOut]
+    total: ForecastOut
+    """All datasets, one after the other."""
+    rate: RangeOut | None
+    """Completion tokens a second."""
+    rate_from: str
+    """Where the rate is from, in words."""
 
 
 class NewBudget(BudgetFields):
@@ -88,3 +131,9 @@ def add_budget(request: HttpRequest, slug: Slug, fields: NewBudget) -> Status[To
     changes = fields.changes()
     dataset = get_object_or_404(Dataset, slug=changes.pop("dataset"))
     return Status(201, create_budget(project, dataset, user=user_of(request), **changes))
+
+
+@router.get("/{slug}/forecast", auth=may("view_tokenbudget"), response=ProjectForecastOut)
+def get_forecast(request: HttpRequest, slug: Slug) -> ProjectForecast:
+    """Answers, tokens and hours that the budgets still need, as ranges."""
+    return forecast(get_object_or_404(Project, slug=slug))

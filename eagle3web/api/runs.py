@@ -6,7 +6,7 @@ from datetime import datetime
 from typing import Annotated, Any, Literal
 
 from django.core.exceptions import ValidationError
-from django.db.models import Max, Q, QuerySet
+from django.db.models import OuterRef, Q, QuerySet, Subquery
 from django.http import HttpRequest
 from django.shortcuts import get_object_or_404
 from kombu.exceptions import OperationalError as BrokerAway
@@ -184,7 +184,8 @@ def clone_run(request: HttpRequest, run_id: Id, fields: CloneChanges) -> Status[
 
 
 def _runs() -> QuerySet[Any]:
-    return Run.objects.select_related("project", "author", "stop_requested_by").annotate(last_attempt_id=Max("attempts__pk"))
+    newest = Attempt.objects.filter(run=OuterRef("pk")).order_by("-number").values("pk")[:1]
+    return Run.objects.select_related("project", "author", "stop_requested_by").annotate(last_attempt_id=Subquery(newest))
 
 
 def _run(run_id: int) -> Run:
@@ -218,8 +219,7 @@ def _engines(names: list[str]) -> list[Engine]:
 
 def _launch(run: Run) -> None:
     """Send the run to the workers. A broker that is away only delays it: the next reconcile finds a queued run."""
-    number = 1 + (run.attempts.aggregate(last=Max("number"))["last"] or 0)
     try:
-        tasks.launch_run.delay_on_commit(run.pk, number)
+        tasks.launch_soon(run)
     except BrokerAway as error:
         log.warning("run %s waits for the next reconcile: %s", run.pk, error)

@@ -49,3 +49,13 @@ def test_list_pages() -> None:
         make.project()
     answer = caller("ada", Role.VIEWER).get("/api/projects", limit=2, offset=2).json()
     assert (len(answer["items"]), answer["count"]) == (1, 3)
+
+
+def test_forecast_says_what_is_needed_and_where_numbers_are_from() -> None:
+    project = make.project(slug="k2", sampling={"max_new_tokens": 1000})
+    make.revision(make.budget(project, make.dataset(slug="B1"), tokens=100_000).dataset, accepted=5_000)
+    answer = caller("ada", Role.VIEWER).get("/api/projects/k2/forecast").json()
+    (row,) = answer["rows"]
+    assert (row["dataset"], row["mean_length"], row["forecast"]["answers"]["likely"]) == ("B1", 500, 200)
+    assert row["lengths_from"].startswith("assumed")
+    assert (answer["total"]["tokens"]["likely"], answer["total"]["hours"], answer["rate"]) == (100_000, None, None)
