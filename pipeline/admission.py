@@ -16,7 +16,7 @@ from pipeline.lengths import AnswerLengths, Outlook
 OVERSHOOT = 0.005
 """Share of the budget that may be exceeded; one answer always may."""
 SIGMAS = 5.0
-"""Standard deviations of the answers in flight that must fit. Five, because sums of a few long-tailed lengths are not normal."""
+"""Standard deviations of the answers in flight that must fit: five, since sums of a few long-tailed lengths are not normal."""
 DOUBT = 0.1
 """Share of the expectation that must fit too: the estimate itself is uncertain, most of all early in a run."""
 SPEED_MEMORY = 0.97

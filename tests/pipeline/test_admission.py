@@ -89,7 +89,7 @@ def test_overshoot_over_twenty_long_tailed_datasets_stays_within_an_answer(jitte
     rng = random.Random(11)
     quotas, lengths = [], []
     for _ in range(20):
-        budget, mean, cap = rng.choice([20_000, 60_000, 200_000]), rng.uniform(80, 900), rng.choice([512, 2048, 8192])
+        budget, mean, cap = rng.choice([10_000, 30_000, 100_000]), rng.uniform(80, 900), rng.choice([512, 2048, 8192])
         lengths.append(long_tailed(rng, int(8 * budget / mean) + 50, mean=mean, sigma=rng.uniform(0.6, 1.3), cap=cap))
         quotas.append(quota(budget, cap=cap, prompts=len(lengths[-1])))
     engine = SimulatedEngine(slots=32, jitter=jitter, crowding=crowding, rng=rng)
