@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from django.contrib.staticfiles.finders import BaseFinder
+from django.contrib.staticfiles.storage import HashedFilesMixin
 from django.core.files.storage import FileSystemStorage, Storage
 from whitenoise.storage import CompressedManifestStaticFilesStorage
 
@@ -33,6 +34,7 @@ class PlotlyFinder(BaseFinder):
 
 
 class ModuleStorage(CompressedManifestStaticFilesStorage):  # type: ignore[misc]
-    """Rewrites `import … from "./x.js"` too, so that a module and what it imports always belong together."""
+    """Rewrites `import … from "./x.js"` in this project's modules, so that one and what it imports always belong together."""
 
     support_js_module_import_aggregation = True
+    _js_module_import_aggregation_patterns = ("js/*.js", HashedFilesMixin._js_module_import_aggregation_patterns[1])
