@@ -17,6 +17,10 @@ class DiskFullError(PipelineError):
     """The disk has no room; what was written before is valid."""
 
 
+class FolderHeldError(PipelineError):
+    """Another process writes to this folder; the text names it."""
+
+
 class EngineError(PipelineError):
     """An inference server did not give an answer."""
 
