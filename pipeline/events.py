@@ -161,6 +161,18 @@ class SampleLogged(Event):
 
 
 @dataclass(frozen=True, kw_only=True)
+class LengthsCounted(Event):
+    """How long one dataset's answers are, all of them counted anew; now and then while it works, and when it ends."""
+
+    kind: ClassVar[str] = "lengths_counted"
+    dataset: str
+    width: int
+    """Completion tokens in a bin."""
+    counts: list[int]
+    """counts[i] answers have i · width ≤ tokens < (i + 1) · width; empty bins at the end are left out."""
+
+
+@dataclass(frozen=True, kw_only=True)
 class Warned(Event):
     """Something that a person should know and that did not stop the run."""
 
@@ -205,7 +217,7 @@ KINDS: dict[str, type[Event]] = {
     cls.kind: cls
     for cls in (
         StageStarted, StatusChanged, DatasetStarted, DatasetSkipped, GenerationProgress, BudgetApplied, ConcurrencyApplied,
-        EngineChanged, DatasetFinished, SampleLogged, Warned, StageInterrupted, StageFailed, StageFinished,
+        EngineChanged, DatasetFinished, SampleLogged, LengthsCounted, Warned, StageInterrupted, StageFailed, StageFinished,
     )
 }  # fmt: skip
 
