@@ -67,11 +67,11 @@ class Home:
 
 @contextlib.contextmanager
 def naming_full_disks(what: str, folder: Path) -> Iterator[None]:
-    """Turn the kernel's ENOSPC and EDQUOT into a DiskFullError that says what was being written and what is free."""
+    """Turn the kernel's ENOSPC, EDQUOT and EFBIG into a DiskFullError that says what was being written and what is free."""
     try:
         yield
     except OSError as error:
-        if error.errno not in (errno.ENOSPC, errno.EDQUOT):
+        if error.errno not in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
             raise
         free = shutil.disk_usage(folder).free
         raise DiskFullError(f"disk full while writing {what}: {free / 1e6:.1f} MB free in {folder}") from error
