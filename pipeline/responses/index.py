@@ -1,0 +1,139 @@
+"""The index of a store: one entry of fixed width for each line of its parts, in the same order.
+
+Reading 100,000 entries takes a tenth of a second, where the lines themselves would take a minute.
+"""
+
+import struct
+import zlib
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import NamedTuple
+
+from pipeline.responses.record import Response, Scope, key_digest
+
+NAME = "index.bin"
+MAGIC = b"e3-responses-1\r\n"
+ENTRY = struct.Struct("<16s8sHBxQIIf")
+SUM = struct.Struct("<I")
+WIDTH = ENTRY.size + SUM.size
+
+UNREADABLE, STOP, LENGTH, OTHER = range(4)
+FINISH_REASONS = {STOP: "stop", LENGTH: "length", OTHER: "other"}
+CODES = {"stop": STOP, "length": LENGTH}
+
+
+class Entry(NamedTuple):
+    """What the index knows of one line."""
+
+    key: bytes
+    scope: bytes
+    part: int
+    finish: int
+    """One of FINISH_REASONS, or UNREADABLE for a line that is no response."""
+    offset: int
+    """Where the line begins in its part, in bytes."""
+    size: int
+    """Bytes of the line, newline included."""
+    completion_tokens: int
+    latency_s: float
+
+    def packed(self) -> bytes:
+        body = ENTRY.pack(*self)
+        return body + SUM.pack(zlib.crc32(body))
+
+
+@dataclass(frozen=True)
+class Position:
+    """A place in the parts: the end of a line."""
+
+    part: int
+    offset: int
+
+
+class PartSizes:
+    """Bytes of each part of a folder, by number. An empty part, which a killed writer may leave, counts as none."""
+
+    def __init__(self, folder: Path) -> None:
+        self._sizes = {part_number(path): size for path in part_paths(folder) if (size := path.stat().st_size)}
+
+    @property
+    def start(self) -> Position:
+        return Position(min(self._sizes, default=1), 0)
+
+    @property
+    def last(self) -> int:
+        return max(self._sizes, default=1)
+
+    def follows(self, entry: Entry, end: Position) -> bool:
+        """Whether a line may stand at `entry`'s place when the line before ended at `end`."""
+        if entry.offset + entry.size > self._sizes.get(entry.part, -1):
+            return False
+        if entry.part == end.part:
+            return entry.offset == end.offset
+        return entry.offset == 0 and entry.part > end.part and end.offset == self._sizes.get(end.part)
+
+
+def entry_of(response: Response, *, part: int, offset: int, size: int) -> Entry:
+    scope = Scope(dataset=response.dataset, revision=response.revision, sampling=response.sampling)
+    return Entry(
+        key=key_digest(response.key),
+        scope=scope.digest,
+        part=part,
+        finish=CODES.get(response.finish_reason, OTHER),
+        offset=offset,
+        size=size,
+        completion_tokens=response.completion_tokens,
+        latency_s=response.latency_s,
+    )
+
+
+def unreadable(*, part: int, offset: int, size: int) -> Entry:
+    """Keeps the place of a line that is no response."""
+    return Entry(bytes(16), bytes(8), part, UNREADABLE, offset, size, 0, 0.0)
+
+
+def last_entry(folder: Path) -> Entry | None:
+    """The last whole entry, unchecked."""
+    path = folder / NAME
+    if not path.exists():
+        return None
+    with path.open("rb") as file:
+        whole = (file.seek(0, 2) - len(MAGIC)) // WIDTH
+        if whole < 1:
+            return None
+        file.seek(len(MAGIC) + (whole - 1) * WIDTH)
+        return Entry._make(ENTRY.unpack(file.read(ENTRY.size)))
+
+
+def read_entries(folder: Path) -> Iterator[Entry]:
+    """Entries up to the first that is torn, damaged or does not follow from the one before it and the parts on disk."""
+    path = folder / NAME
+    data = path.read_bytes() if path.exists() else b""
+    if not data.startswith(MAGIC):
+        return
+    parts = PartSizes(folder)
+    end = parts.start
+    body = memoryview(data)[len(MAGIC) :]
+    for at in range(0, len(body) - WIDTH + 1, WIDTH):
+        raw = body[at : at + ENTRY.size]
+        if SUM.unpack_from(body, at + ENTRY.size)[0] != zlib.crc32(raw):
+            return
+        entry = Entry._make(ENTRY.unpack(raw))
+        if not parts.follows(entry, end):
+            return
+        end = Position(entry.part, entry.offset + entry.size)
+        yield entry
+
+
+def part_paths(folder: Path) -> list[Path]:
+    """The parts of a store, in order."""
+    return sorted(folder.glob("part-*.jsonl"), key=part_number)
+
+
+def part_name(number: int) -> str:
+    return f"part-{number:05d}.jsonl"
+
+
+def part_number(path: Path) -> int:
+    return int(path.stem.removeprefix("part-"))
