@@ -9,7 +9,7 @@ import time
 from collections.abc import Iterator
 from dataclasses import fields
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import uvicorn
 
@@ -19,10 +19,10 @@ STUB = Path(__file__).with_name("stub_engine.py")
 
 
 @contextlib.contextmanager
-def serving(app: Any) -> Iterator[str]:  # noqa: ANN401  (any ASGI application)
+def serving(app: Any, *, lifespan: Literal["on", "off"] = "off") -> Iterator[str]:  # noqa: ANN401  (any ASGI application)
     """Serve `app` on a free port in a thread; yields its base URL and ends the server on the way out."""
     listener = socket.create_server(("127.0.0.1", 0), backlog=2048)
-    config = uvicorn.Config(app, lifespan="off", ws="none", log_level="critical", timeout_graceful_shutdown=1)
+    config = uvicorn.Config(app, lifespan=lifespan, ws="none", log_level="critical", timeout_graceful_shutdown=1)
     server = uvicorn.Server(config)
     thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]}, daemon=True)
     thread.start()

@@ -1,0 +1,93 @@
+"""Both runners against transformers' own greedy generation, on the same weights in float32."""
+
+import random
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+from transformers import AutoModelForCausalLM
+
+from pipeline.serving.embedded.cache import SlotCache
+from pipeline.serving.embedded.llama import LlamaRunner
+from pipeline.serving.embedded.runner import Runner
+from pipeline.serving.embedded.transformers_runner import TransformersRunner
+from tests.support.tiny_model import CONTEXT, VOCAB_SIZE
+
+NEW_TOKENS = 24
+CASES = [("llama", LlamaRunner), ("llama", TransformersRunner), ("qwen2", TransformersRunner)]
+
+
+@pytest.fixture(params=CASES, ids=lambda case: f"{case[0]}-{case[1].__name__}")
+def model_and_runner(request: pytest.FixtureRequest, llama_folder: Path, qwen_folder: Path) -> tuple[Any, Runner]:
+    family, runner = request.param
+    folder = llama_folder if family == "llama" else qwen_folder
+    model: Any = AutoModelForCausalLM.from_pretrained(folder, dtype=torch.float32)
+    model.eval()
+    cache = SlotCache(
+        layers=2, slots=6, context=CONTEXT, kv_heads=2, head_dim=8, dtype=torch.float32, device=torch.device("cpu")
+    )
+    return model, runner(model, cache)
+
+
+def prompt(length: int) -> list[int]:
+    return random.Random(length).choices(range(3, VOCAB_SIZE), k=length)
+
+
+def reference(model: Any, ids: Sequence[int]) -> list[int]:  # noqa: ANN401  (a model of transformers)
+    output = model.generate(torch.tensor([ids]), max_new_tokens=NEW_TOKENS, do_sample=False, eos_token_id=None)
+    answer: list[int] = output[0, len(ids) :].tolist()
+    return answer
+
+
+def greedy(logits: torch.Tensor) -> int:
+    return int(logits.argmax())
+
+
+def test_one_request_equals_transformers(model_and_runner: tuple[Any, Runner]) -> None:
+    model, runner = model_and_runner
+    answer = [greedy(runner.extend(0, prompt(11)))]
+    while len(answer) < NEW_TOKENS:
+        answer.append(greedy(runner.decode([answer[-1]])[0]))
+    assert answer == reference(model, prompt(11))
+
+
+def test_a_mixed_batch_equals_transformers_one_by_one(model_and_runner: tuple[Any, Runner]) -> None:
+    model, runner = model_and_runner
+    prompts = [prompt(n) for n in (1, 40, 7, 100, 3, 12)]
+    answers = [[greedy(runner.extend(slot, ids))] for slot, ids in enumerate(prompts)]
+    while len(answers[0]) < NEW_TOKENS:
+        for answer, logits in zip(answers, runner.decode([answer[-1] for answer in answers]), strict=True):
+            answer.append(greedy(logits))
+    assert answers == [reference(model, ids) for ids in prompts]
+
+
+def test_a_prompt_read_in_parts_equals_one_read_at_once(model_and_runner: tuple[Any, Runner]) -> None:
+    model, runner = model_and_runner
+    ids = prompt(50)
+    runner.extend(0, ids[:20])
+    runner.extend(0, ids[20:21])
+    answer = [greedy(runner.extend(0, ids[21:]))]
+    while len(answer) < NEW_TOKENS:
+        answer.append(greedy(runner.decode([answer[-1]])[0]))
+    assert answer == reference(model, ids)
+
+
+def test_requests_join_leave_and_move_without_changing_others(model_and_runner: tuple[Any, Runner]) -> None:
+    model, runner = model_and_runner
+    first = [greedy(runner.extend(0, prompt(9)))]
+    second = [greedy(runner.extend(1, prompt(30)))]
+    for _ in range(5):
+        logits = runner.decode([first[-1], second[-1]])
+        first.append(greedy(logits[0]))
+        second.append(greedy(logits[1]))
+    runner.clear(0)
+    runner.move(1, 0)
+    third = [greedy(runner.extend(1, prompt(5)))]
+    while len(second) < NEW_TOKENS:
+        logits = runner.decode([second[-1], third[-1]])
+        second.append(greedy(logits[0]))
+        third.append(greedy(logits[1]))
+    assert second == reference(model, prompt(30))
+    assert third == reference(model, prompt(5))[: len(third)]
