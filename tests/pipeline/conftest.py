@@ -4,29 +4,41 @@ import os
 import resource
 import signal
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 
-SMALL = 2**20
+ROOM = 2**19
+
+
+@dataclass(frozen=True)
+class SmallDisk:
+    """A folder with room for half a megabyte."""
+
+    path: Path
+    free: Callable[[], object]
+    """Make as much room again."""
 
 
 @pytest.fixture
-def small_disk(tmp_path: Path) -> Iterator[Path]:
-    """A folder that holds about a megabyte: a tmpfs of its own where we may mount one, else a limit on the size of files."""
+def small_disk(tmp_path: Path) -> Iterator[SmallDisk]:
+    """A tmpfs of its own where we may mount one, else a limit on the size of files, for this process and its children."""
     folder = tmp_path / "small"
     folder.mkdir()
-    if os.geteuid() == 0 and _run("mount", "-t", "tmpfs", "-o", f"size={SMALL}", "tmpfs", str(folder)):
-        yield folder
+    if os.geteuid() == 0 and _run("mount", "-t", "tmpfs", "-o", f"size={2 * ROOM}", "tmpfs", str(folder)):
+        ballast = folder / "ballast"
+        ballast.write_bytes(bytes(ROOM))
+        yield SmallDisk(folder, ballast.unlink)
         _run("umount", "--lazy", str(folder))
         return
-    before = resource.getrlimit(resource.RLIMIT_FSIZE)
-    handler = signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
-    resource.setrlimit(resource.RLIMIT_FSIZE, (SMALL, before[1]))
-    yield folder
-    resource.setrlimit(resource.RLIMIT_FSIZE, before)
-    signal.signal(signal.SIGXFSZ, handler)
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    before = signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (ROOM, hard))
+    yield SmallDisk(folder, lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard)))
+    resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+    signal.signal(signal.SIGXFSZ, before)
 
 
 def _run(*command: str) -> bool:

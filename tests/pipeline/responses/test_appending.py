@@ -6,6 +6,7 @@ import pytest
 
 from pipeline.errors import DiskFullError, FolderHeldError
 from pipeline.responses.appending import AppendFile, FolderLock
+from tests.pipeline.conftest import SmallDisk
 
 HOLD = """
 import sys
@@ -32,13 +33,13 @@ def test_append_tells_where_a_piece_begins(tmp_path: Path) -> None:
     assert (tmp_path / "f").read_bytes() == b"abcdef"
 
 
-def test_append_to_a_full_disk_leaves_whole_pieces(small_disk: Path) -> None:
-    file = AppendFile(small_disk / "part.jsonl")
+def test_append_to_a_full_disk_leaves_whole_pieces(small_disk: SmallDisk) -> None:
+    file = AppendFile(small_disk.path / "part.jsonl")
     piece = b"x" * 100_000 + b"\n"
     with pytest.raises(DiskFullError, match=r"disk full while writing part\.jsonl"):
         append_many(file, piece)
     file.close()
-    written = (small_disk / "part.jsonl").read_bytes()
+    written = (small_disk.path / "part.jsonl").read_bytes()
     assert len(written) == file.size
     assert written == piece * (len(written) // len(piece))
     assert len(written) > 0

@@ -13,6 +13,7 @@ from pipeline.responses.index import MAGIC, NAME, WIDTH
 from pipeline.responses.reading import iter_records, recount
 from pipeline.responses.record import Failure, Scope
 from pipeline.responses.store import ResponseStore
+from tests.pipeline.conftest import SmallDisk
 from tests.support.answers import SCOPE, answer
 
 
@@ -186,20 +187,19 @@ def test_store_goes_on_after_a_kill_between_two_parts(tmp_path: Path) -> None:
         assert (store.answers, store.warnings) == (20, [])
 
 
-def test_store_on_a_full_disk_keeps_whole_lines_and_goes_on_after_freeing(small_disk: Path) -> None:
-    folder, ballast = small_disk / "B1", small_disk / "ballast"
-    ballast.write_bytes(bytes(500_000))
+def test_store_on_a_full_disk_keeps_whole_lines_and_goes_on_after_freeing(small_disk: SmallDisk) -> None:
+    folder = small_disk.path / "B1"
     with ResponseStore(folder, SCOPE) as store:
         with pytest.raises(DiskFullError):
             append_until_it_fails(store)
         appended = store.answers
-    ballast.unlink()
+    small_disk.free()
     with ResponseStore(folder, SCOPE) as store:
         # A line whose index entry found no room is on disk, and was never told to anybody.
         assert appended <= store.answers <= appended + 1
         assert store.warnings == []
         store.append(answer(3000, text="x" * 2000))
-    count = recount(small_disk)["B1"]
+    count = recount(small_disk.path)["B1"]
     assert (count.duplicates, count.unreadable) == (0, 0)
     assert appended + 1 <= count.answers <= appended + 2
 
