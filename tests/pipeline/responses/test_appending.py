@@ -6,7 +6,7 @@ import pytest
 
 from pipeline.errors import DiskFullError, FolderHeldError
 from pipeline.responses.appending import AppendFile, FolderLock
-from tests.pipeline.conftest import SmallDisk
+from tests.support.disks import SmallDisk
 
 HOLD = """
 import sys

@@ -13,8 +13,8 @@ from pipeline.responses.index import MAGIC, NAME, WIDTH
 from pipeline.responses.reading import iter_records, recount
 from pipeline.responses.record import Failure, Scope
 from pipeline.responses.store import ResponseStore
-from tests.pipeline.conftest import SmallDisk
 from tests.support.answers import SCOPE, answer
+from tests.support.disks import SmallDisk
 
 
 def fill(folder: Path, numbers: range, *, scope: Scope = SCOPE, part_bytes: int = 2000) -> None:
