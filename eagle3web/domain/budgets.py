@@ -1,6 +1,7 @@
 """Token budgets: made and changed here and nowhere else, so that every change has a version, a history row and a message."""
 
 from datetime import datetime
+from functools import partial
 from typing import Any, TypedDict, Unpack
 
 from django.db import transaction
@@ -9,6 +10,7 @@ from django.db.models import Max
 from eagle3web.domain.audit import record
 from eagle3web.domain.controls import send_budget
 from eagle3web.models import Dataset, Project, TokenBudget, User
+from eagle3web.pokes import poke, project_topic
 
 
 class BudgetChanges(TypedDict, total=False):
@@ -53,8 +55,9 @@ def create_budget(project: Project, dataset: Dataset, *, user: User | None, **fi
 def change_budget(budget_id: int, *, user: User | None, expected_version: int, **changes: Unpack[BudgetChanges]) -> TokenBudget:
     """Change a budget that still has the version its editor saw.
 
-    Consequences: the version counts up by one, a history row and an audit entry (old → new) name `user`, and a live
-    generation run of the project is told within a second. A change to what already stands does nothing.
+    Consequences: the version counts up by one, a history row and an audit entry (old → new) name `user`, a live generation
+    run of the project is told within a second, and pages that show the project look again. A change to what already stands
+    does nothing.
 
     Raises BudgetConflict when the version is another one, ValidationError by field for impossible values, and
     TokenBudget.DoesNotExist.
@@ -96,5 +99,7 @@ def conflict(theirs: TokenBudget) -> BudgetConflict:
 
 
 def _save(budget: TokenBudget, user: User | None) -> None:
+    """Save with a history row by `user`, and poke whoever looks at the project once it is committed."""
     budget._history_user = user  # type: ignore[attr-defined]  # where django-simple-history looks for it
     budget.save()
+    transaction.on_commit(partial(poke, project_topic(budget.project_id)))

@@ -1,11 +1,13 @@
 """The registry of engines: which servers people let runs use. How they are is found out elsewhere."""
 
+from functools import partial
 from typing import TypedDict, Unpack
 
 from django.db import transaction
 
 from eagle3web.domain.audit import record
 from eagle3web.models import Engine, User
+from eagle3web.pokes import ENGINES, poke
 
 
 class EngineFields(TypedDict, total=False):
@@ -24,6 +26,7 @@ def register_engine(name: str, *, user: User | None, **fields: Unpack[EngineFiel
         engine.full_clean()
         engine.save()
         record(user, "engine.register", engine, name=name, **fields)
+        transaction.on_commit(partial(poke, ENGINES))
     return engine
 
 
@@ -38,4 +41,5 @@ def change_engine(engine: Engine, *, user: User | None, **changes: Unpack[Engine
         engine.full_clean()
         engine.save(update_fields=list(moved))
         record(user, "engine.change", engine, name=engine.name, changes=moved)
+        transaction.on_commit(partial(poke, ENGINES))
     return engine
