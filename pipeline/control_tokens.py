@@ -13,6 +13,7 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from pipeline.datasets.json_value import Json
 from pipeline.errors import DataError
 
 BREAK = "\ufdd0"
@@ -77,7 +78,7 @@ class ControlTokens:
         """Decoded text with the control tokens' own names."""
         return re.sub(f"{QUOTE}([0-9]+){QUOTE}", lambda found: self._contents[int(found[1])], text)
 
-    def _break(self, value: Any, tokens: re.Pattern[str]) -> Any:  # noqa: ANN401  (any JSON value)
+    def _break(self, value: Json, tokens: re.Pattern[str]) -> Json:
         if isinstance(value, str):
             if RESERVED.search(value):
                 raise DataError("text holds a noncharacter between U+FDD0 and U+FDD3")

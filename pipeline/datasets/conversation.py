@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from pipeline.datasets.json_value import Json
 from pipeline.datasets.report import RowError
 from pipeline.errors import DataError
 
@@ -97,7 +98,7 @@ def _content(
     return _encoder.encode(body).encode()
 
 
-def _holds_nul(value: Any) -> bool:  # noqa: ANN401  (any JSON value)
+def _holds_nul(value: Json) -> bool:
     if isinstance(value, str):
         return "\0" in value
     if isinstance(value, Mapping):

@@ -60,8 +60,7 @@ class _Splitter:
     def finish(self) -> Iterator[RawRow]:
         """Yield what is wrong with the end of the file, if anything."""
         if not self.closed:
-            _, line = self._element()
-            yield RawRow(index=self._index, line=line, error=RowError("the file ends inside the list"))
+            yield RawRow(index=self._index, line=self._line, error=RowError("the file ends inside the list"))
         elif self.after.strip():
             yield RawRow(index=self._index, line=self._line, error=RowError("text after the end of the list"))
 
@@ -94,6 +93,10 @@ class _Splitter:
                     self._depth -= 1
 
     def _keep(self, piece: bytes) -> None:
+        if not self._size:  # white space before the element belongs to none
+            text = piece.lstrip()
+            self._line += piece.count(b"\n", 0, len(piece) - len(text))
+            piece = text
         self._size += len(piece)
         self._newlines += piece.count(b"\n")
         if self._size <= MAX_ROW_BYTES:
@@ -101,20 +104,13 @@ class _Splitter:
         else:
             self._parts.clear()
 
-    def _element(self) -> tuple[bytes, int]:
-        """The element's bytes without the white space before it, and the line where it begins."""
-        raw = b"".join(self._parts)
-        text = raw.lstrip()
-        return text, self._line + raw.count(b"\n", 0, len(raw) - len(text))
-
     def _take(self) -> Iterator[RawRow]:
-        """Yield the finished element's row and begin the next. White space before the closing bracket is no row."""
-        text, line = self._element()
-        fits = self._size <= MAX_ROW_BYTES
+        """Yield the finished element's row and begin the next. Nothing before the closing bracket is no row."""
+        text, line, size = b"".join(self._parts), self._line, self._size
         self._line += self._newlines
         self._parts, self._size, self._newlines = [], 0, 0
-        if text or not fits or not self.closed:
-            yield self._row(text, line) if fits else RawRow(index=self._index, line=line, error=too_long())
+        if size or not self.closed:
+            yield self._row(text, line) if size <= MAX_ROW_BYTES else RawRow(index=self._index, line=line, error=too_long())
             self._index += 1
 
     def _row(self, text: bytes, line: int) -> RawRow:

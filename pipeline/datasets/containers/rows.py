@@ -4,6 +4,7 @@ import json
 from dataclasses import dataclass
 from typing import Any, NoReturn
 
+from pipeline.datasets.json_value import Json
 from pipeline.datasets.report import RowError
 
 MAX_ROW_BYTES = 8 * 1024 * 1024
@@ -26,7 +27,7 @@ def too_long() -> RowError:
     return RowError(f"row is longer than {MAX_ROW_BYTES // 1024**2} MiB")
 
 
-def parse_row(raw: bytes) -> Any:  # noqa: ANN401  (any JSON value)
+def parse_row(raw: bytes) -> Json:
     """Read one JSON value strictly. Raises RowError for bad UTF-8, NaN, deep nesting and everything else that is not JSON."""
     try:
         return _decoder.decode(raw.decode("utf-8"))

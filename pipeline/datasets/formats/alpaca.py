@@ -3,9 +3,8 @@
 The output is an old answer and no part of the prompt.
 """
 
-from typing import Any
-
 from pipeline.datasets.formats.draft import Draft, Message, Row
+from pipeline.datasets.json_value import Json
 from pipeline.datasets.report import RowError
 
 FIELDS = ("instruction",)
@@ -19,7 +18,7 @@ def read(row: Row) -> Draft:
         raise RowError("empty instruction")
     if context is not None and not isinstance(context, str):
         raise RowError("input is not text")
-    messages = [turn for pair in row.get("history") or () for turn in _exchange(pair)]
+    messages = _history(row.get("history") or [])
     messages.append({"role": "user", "content": f"{instruction}\n\n{context}" if context else instruction})
     system = row.get("system")
     if isinstance(system, str) and system.strip():
@@ -27,8 +26,12 @@ def read(row: Row) -> Draft:
     return Draft(messages=messages)
 
 
-def _exchange(pair: Any) -> list[Message]:  # noqa: ANN401  (any JSON value)
-    match pair:
-        case [str(question), str(answer)]:
-            return [{"role": "user", "content": question}, {"role": "assistant", "content": answer}]
-    raise RowError("history is not a list of question and answer")
+def _history(pairs: Json) -> list[Message]:
+    messages: list[Message] = []
+    for pair in pairs if isinstance(pairs, list) else [pairs]:
+        match pair:
+            case [str(question), str(answer)]:
+                messages += [{"role": "user", "content": question}, {"role": "assistant", "content": answer}]
+            case _:
+                raise RowError("history is not a list of question and answer")
+    return messages

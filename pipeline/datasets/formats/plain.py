@@ -1,9 +1,8 @@
 """Rows that hold one prompt in one field: `{"prompt": …}`, `{"question": …}`, `{"text": …}`."""
 
-from typing import Any
-
 from pipeline.datasets.formats.draft import Draft, Row
 from pipeline.datasets.formats.turns import draft_of_turns
+from pipeline.datasets.json_value import Json
 from pipeline.datasets.report import RowError
 
 FIELDS = ("prompt", "question", "query", "problem", "text")
@@ -21,7 +20,7 @@ def read(row: Row) -> Draft:
     return Draft(messages=[{"role": "user", "content": text}])
 
 
-def _text(value: Any, field: str) -> str:  # noqa: ANN401  (any JSON value)
+def _text(value: Json, field: str) -> str:
     if isinstance(value, str):
         return value
     if isinstance(value, list) and all(isinstance(turn, str) for turn in value):

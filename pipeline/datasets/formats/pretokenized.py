@@ -1,8 +1,7 @@
 """Rows that are token ids already: `{"input_ids": [...], "loss_mask"?: [0, 1, …]}`; 1 marks what an assistant said."""
 
-from typing import Any
-
 from pipeline.datasets.formats.draft import Draft, Row
+from pipeline.datasets.json_value import Json
 from pipeline.datasets.report import RowError
 
 FIELD = "input_ids"
@@ -29,7 +28,7 @@ def read(row: Row, *, vocab_size: int | None) -> Draft:
     return draft
 
 
-def _integers(values: Any, field: str) -> list[int]:  # noqa: ANN401  (any JSON value)
+def _integers(values: Json, field: str) -> list[int]:
     if not isinstance(values, list):
         raise RowError(f"{field} is not a list")
     if not all(type(value) is int for value in values):  # a bool is an int to isinstance

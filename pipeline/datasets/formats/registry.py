@@ -1,12 +1,12 @@
 """Which format a row is in, by the fields that it has."""
 
 from collections.abc import Callable
-from typing import Any
 
 from pipeline.datasets.conversation import Conversation, new_conversation
 from pipeline.datasets.formats import alpaca, openai, plain, pretokenized, sharegpt
 from pipeline.datasets.formats.draft import Draft, Row
 from pipeline.datasets.formats.toolcalls import read_tools
+from pipeline.datasets.json_value import Json
 from pipeline.datasets.report import RowError
 
 FORMATS: dict[str, tuple[str, Callable[[Row], Draft]]] = {
@@ -25,7 +25,7 @@ LABEL_FIELDS = ("id", "uuid", "uid", "conversation_id", "prompt_id", "question_i
 LABEL_LENGTH = 200
 
 
-def normalise(value: Any, *, vocab_size: int | None = None) -> tuple[Conversation, str, list[str]]:  # noqa: ANN401  (any JSON)
+def normalise(value: Json, *, vocab_size: int | None = None) -> tuple[Conversation, str, list[str]]:
     """Turn a row into `(conversation, name of its format, warnings)`. Raises RowError."""
     if not isinstance(value, dict):
         raise RowError("row is not an object")
@@ -43,7 +43,7 @@ def normalise(value: Any, *, vocab_size: int | None = None) -> tuple[Conversatio
     return conversation, name, draft.warnings
 
 
-def label_of(value: Any) -> str | None:  # noqa: ANN401  (any JSON value)
+def label_of(value: Json) -> str | None:
     """A row's own label as text, cut to 200 characters; None when it has none."""
     if not isinstance(value, dict):
         return None

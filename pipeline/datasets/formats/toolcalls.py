@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from pipeline.datasets.formats.draft import Row
+from pipeline.datasets.json_value import Json
 from pipeline.datasets.report import RowError
 
 MAX_DEPTH = 64
@@ -23,7 +24,7 @@ def read_tools(row: Row) -> list[dict[str, Any]]:
     return [dict(tool) if "function" in tool else {"type": "function", "function": dict(tool)} for tool in tools]
 
 
-def read_tool_calls(calls: Any, where: str) -> list[dict[str, Any]]:  # noqa: ANN401  (any JSON value)
+def read_tool_calls(calls: Json, where: str) -> list[dict[str, Json]]:
     """An assistant turn's calls. Arguments become an object, since chat templates print them as JSON. Raises RowError."""
     if calls is None:
         return []
@@ -33,7 +34,7 @@ def read_tool_calls(calls: Any, where: str) -> list[dict[str, Any]]:  # noqa: AN
     return [_call(call, where) for call in calls]
 
 
-def check_depth(value: Any, depth: int = 0) -> None:  # noqa: ANN401  (any JSON value)
+def check_depth(value: Json, depth: int = 0) -> None:
     """Raise RowError for nesting that templates could not print."""
     if depth > MAX_DEPTH:
         raise RowError("nested too deeply")
@@ -45,7 +46,7 @@ def check_depth(value: Any, depth: int = 0) -> None:  # noqa: ANN401  (any JSON 
         check_depth(item, depth + 1)
 
 
-def _call(call: Any, where: str) -> dict[str, Any]:  # noqa: ANN401  (any JSON value)
+def _call(call: Json, where: str) -> dict[str, Json]:
     function = call.get("function") if isinstance(call, Mapping) else None
     if not isinstance(function, Mapping) or not isinstance(function.get("name"), str):
         raise RowError("tool call has no function name", where)
@@ -57,7 +58,7 @@ def _call(call: Any, where: str) -> dict[str, Any]:  # noqa: ANN401  (any JSON v
     return {"id": call["id"], **body} if isinstance(call.get("id"), str) else body
 
 
-def _parse(text: str, reason: str) -> Any:  # noqa: ANN401  (any JSON value)
+def _parse(text: str, reason: str) -> Json:
     try:
         return json.loads(text)
     except RecursionError as error:

@@ -4,6 +4,7 @@ from typing import Any
 
 from pipeline.datasets.formats.draft import Draft, Message
 from pipeline.datasets.formats.toolcalls import read_tool_calls
+from pipeline.datasets.json_value import Json
 from pipeline.datasets.report import RowError
 
 ROLES = {
@@ -19,7 +20,7 @@ EXTRAS = ("name", "tool_call_id", "reasoning_content")
 """Text fields of a turn that chat templates may read."""
 
 
-def draft_of_turns(turns: Any, *, field: str, system: Any = None) -> Draft:  # noqa: ANN401  (any JSON values)
+def draft_of_turns(turns: Json, *, field: str, system: Json = None) -> Draft:
     """Read a list of turns, in OpenAI's or ShareGPT's words, into a prompt. Raises RowError."""
     if not isinstance(turns, (list, tuple)):
         raise RowError(f"{field} is not a list")
@@ -50,7 +51,7 @@ def _prompt_positions(roles: list[str], draft: Draft) -> list[int]:
     return [i for i in range(last + 1) if i >= first or roles[i] == "system"]
 
 
-def _role(turn: Any, where: str) -> str:  # noqa: ANN401  (any JSON value)
+def _role(turn: Json, where: str) -> str:
     if not isinstance(turn, dict):
         raise RowError("turn is not an object", where)
     name = turn.get("role", turn.get("from"))
@@ -77,7 +78,7 @@ def _message(role: str, turn: dict[str, Any], where: str) -> Message:
     return message
 
 
-def _text(content: Any, where: str) -> str:  # noqa: ANN401  (any JSON value)
+def _text(content: Json, where: str) -> str:
     if isinstance(content, str):
         return content
     if content is None:
@@ -87,7 +88,7 @@ def _text(content: Any, where: str) -> str:  # noqa: ANN401  (any JSON value)
     raise RowError("content is not text", where)
 
 
-def _part(part: Any, where: str) -> str:  # noqa: ANN401  (any JSON value)
+def _part(part: Json, where: str) -> str:
     if isinstance(part, dict) and part.get("type") == "text" and isinstance(part.get("text"), str):
         return str(part["text"])
     kind = part.get("type") if isinstance(part, dict) else type(part).__name__

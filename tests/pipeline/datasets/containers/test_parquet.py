@@ -1,0 +1,38 @@
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pytest
+from pyarrow import parquet
+
+from pipeline.datasets.containers.compression import DamagedFileError
+from pipeline.datasets.containers.parquet import read_parquet
+
+
+def write(path: Path, rows: list[dict[str, Any]], **options: Any) -> Path:
+    parquet.write_table(pa.Table.from_pylist(rows), path, **options)
+    return path
+
+
+def test_rows_come_in_order_with_nested_values(tmp_path: Path) -> None:
+    rows = [{"id": i, "messages": [{"role": "user", "content": f"prompt {i}"}]} for i in range(200)]
+    with write(tmp_path / "a.parquet", rows, row_group_size=70).open("rb") as file:
+        found = list(read_parquet(file))
+    assert [row.value for row in found] == rows
+    assert [row.index for row in found] == list(range(200))
+    assert {row.line for row in found} == {None}
+
+
+def test_progress_is_told_in_bytes_of_the_file(tmp_path: Path) -> None:
+    path = write(tmp_path / "a.parquet", [{"prompt": f"{i}"} for i in range(200)])
+    seen: list[tuple[int, int]] = []
+    with path.open("rb") as file:
+        list(read_parquet(file, lambda done, total: seen.append((done, total))))
+    assert seen[-1] == (path.stat().st_size, path.stat().st_size)
+
+
+def test_a_file_that_is_cut_is_an_error(tmp_path: Path) -> None:
+    path = write(tmp_path / "a.parquet", [{"prompt": "hi"}])
+    path.write_bytes(path.read_bytes()[:-20])
+    with path.open("rb") as file, pytest.raises(DamagedFileError, match="not a readable Parquet file"):
+        list(read_parquet(file))
