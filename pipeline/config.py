@@ -79,6 +79,8 @@ class GenerateConfig:
     order: Literal["sequential", "interleaved"] = "sequential"
     request_timeout_s: float = 3600.0
     """Longest wait for one answer."""
+    retry_errors: bool = False
+    """Ask prompts again that gave an error before."""
     datasets: tuple[DatasetPlan, ...] = ()
 
 

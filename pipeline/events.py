@@ -287,13 +287,18 @@ class EventWriter:
         self._file = path.open("ab", buffering=0)
 
     def emit(self, event: Event) -> int:
-        """Write the event and return its number."""
+        """Write the event and return its number. Raises OSError on a full disk; no part of the line is left then."""
         with self._lock:
+            descriptor = self._file.fileno()
+            before = os.fstat(descriptor).st_size
+            view = memoryview(encode(event, seq=self._seq + 1, now=datetime.now(UTC)))
+            try:
+                while view:
+                    view = view[os.write(descriptor, view) :]
+            except OSError:
+                os.ftruncate(descriptor, before)
+                raise
             self._seq += 1
-            line = encode(event, seq=self._seq, now=datetime.now(UTC))
-            view = memoryview(line)
-            while view:
-                view = view[os.write(self._file.fileno(), view) :]
             return self._seq
 
     def close(self) -> None:
