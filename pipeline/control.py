@@ -3,6 +3,7 @@
 The end of the input means that the supervisor is gone, and the stage stops as if it had been asked to.
 """
 
+import io
 import json
 import queue
 import threading
@@ -71,12 +72,12 @@ def parse(line: bytes | str) -> Control:
 class ControlReader:
     """Reads messages in a thread of its own; the stage's loop takes them with `poll` and never blocks on them."""
 
-    def __init__(self, stream: BinaryIO | None) -> None:
+    def __init__(self, stream: BinaryIO | io.RawIOBase | None) -> None:
         self._messages: queue.SimpleQueue[Control | ConfigError] = queue.SimpleQueue()
         if stream is not None:
             threading.Thread(target=self._read, args=(stream,), name="control", daemon=True).start()
 
-    def _read(self, stream: BinaryIO) -> None:
+    def _read(self, stream: BinaryIO | io.RawIOBase) -> None:
         for line in iter(stream.readline, b""):
             try:
                 self._messages.put(parse(line))
