@@ -40,7 +40,7 @@ def rate(value: float | None) -> str:
     """Something a second: whole numbers from ten on, else one digit: `2 094`, `0.2`."""
     if value is None:
         return UNKNOWN
-    return count(value) if value >= 9.95 else f"{value:.1f}"
+    return count(value) if value >= 9.95 or value == 0 else f"{value:.1f}"
 
 
 def percent(share: float | None) -> str:

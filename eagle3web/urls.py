@@ -3,6 +3,33 @@
 from django.contrib import admin
 from django.urls import path
 
+from eagle3web.api import api, healthz
+from eagle3web.views import budgets, datasets, engines, log, new_run, overview, run, runs, samples, sign_in
+from eagle3web.views.verbs import ACTS, verb
+
 urlpatterns = [
+    path("", overview.front, name="overview"),
+    path("sign-in/", sign_in.sign_in, name="sign-in"),
+    path("sign-in/link/<str:token>", sign_in.sign_in_by_link, name="sign-in-link"),
+    path("sign-out/", sign_in.sign_out, name="sign-out"),
+    path("projects/<str:slug>/", overview.show, name="project"),
+    path("projects/<str:slug>/budgets/", budgets.show, name="budgets"),
+    path("projects/<str:slug>/runs/", runs.show, name="runs"),
+    path("projects/<str:slug>/runs/new/", new_run.show, name="run-new"),
+    path("runs/<int:run_id>/", run.newest_attempt, name="run"),
+    path("runs/<int:run_id>/attempts/<int:number>/", run.one_attempt, name="attempt"),
+    path("runs/<int:run_id>/attempts/<int:number>/log/", log.lines, name="attempt-log"),
+    path("runs/<int:run_id>/attempts/<int:number>/log.txt", log.download, name="attempt-log-file"),
+    path("runs/<int:run_id>/attempts/<int:number>/samples/", samples.show, name="attempt-samples"),
+    *(path(f"runs/<int:run_id>/{name}/", verb(name), name=f"run-{name}") for name in ACTS),
+    path("datasets/", datasets.show_all, name="datasets"),
+    path("datasets/import/", datasets.import_file, name="dataset-import"),
+    path("datasets/<str:slug>/", datasets.show, name="dataset"),
+    path("datasets/<str:slug>/prompts/", datasets.prompts, name="dataset-prompts"),
+    path("datasets/<str:slug>/revisions/<int:revision_id>/report.json", datasets.report, name="dataset-report"),
+    path("engines/", engines.show, name="engines"),
+    path("engines/register/", engines.register, name="engine-register"),
     path("admin/", admin.site.urls),
+    path("api/", api.urls),
+    path("healthz", healthz, name="healthz"),
 ]

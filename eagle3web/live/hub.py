@@ -19,6 +19,7 @@ from weakref import WeakKeyDictionary
 
 from channels.db import DatabaseSyncToAsync
 from channels.layers import get_channel_layer
+from django.core.exceptions import ObjectDoesNotExist
 from django.db import DatabaseError
 from redis.exceptions import RedisError
 
@@ -46,6 +47,10 @@ class Watch:
     """Set when the feed has something new."""
     stalled_since: float | None = None
     """Since when the database has not answered, in seconds since the epoch."""
+    clock_offset_s: float = 0.0
+    """The database's clock minus this host's."""
+    gone: bool = False
+    """What the topic is about has been deleted."""
     task: asyncio.Task[None] | None = None
 
     def wake(self) -> None:
@@ -63,8 +68,10 @@ class Hub:
     @contextlib.asynccontextmanager
     async def viewing(self, key: Hashable, make_reader: Callable[[], Reader], wake: asyncio.Event) -> AsyncIterator[Watch]:
         """Look at a topic: `wake` is set whenever its feed changes. `key` names the topic and the rights of its viewers."""
-        watch = self._watches.pop(key, None) or Watch(make_reader())
-        self._watches[key] = watch
+        watch = self._watches.pop(key, None)
+        if watch is None or watch.gone:
+            watch = Watch(await _in_thread(make_reader)())
+        watch = self._watches.setdefault(key, watch)
         watch.viewers.add(wake)
         if watch.task is None or watch.task.done():
             watch.task = asyncio.create_task(self._keep_looking(watch), name=f"live {key}")
@@ -109,20 +116,33 @@ class Hub:
                     log.warning("the database does not answer: %s", error)
                     watch.stalled_since = time.time()
                     watch.wake()
+            except ObjectDoesNotExist:
+                watch.gone = True
+                watch.wake()
+                return
             else:
-                was_stalled, watch.stalled_since = watch.stalled_since, None
-                if watch.feed.apply(reading) or was_stalled:
-                    watch.wake()
-                if reading.look_again is not None:
-                    pause = min(pause, max(0.05, (reading.look_again - datetime.now(UTC)).total_seconds()))
+                pause = self._take(watch, reading)
             with contextlib.suppress(TimeoutError):
                 async with asyncio.timeout(pause):
                     await watch.poked.wait()
             await asyncio.sleep(max(0.0, started + MIN_PAUSE - time.monotonic()))
 
+    def _take(self, watch: Watch, reading: Reading) -> float:
+        """Take a reading in and wake the viewers; the seconds until the next look."""
+        here = datetime.now(UTC)
+        watch.clock_offset_s = (reading.now - here).total_seconds() if reading.now else 0.0
+        was_stalled, watch.stalled_since = watch.stalled_since, None
+        if watch.feed.apply(reading) or was_stalled:
+            watch.wake()
+        if reading.look_again is None:
+            return LOOK_EVERY
+        return min(LOOK_EVERY, max(0.05, (reading.look_again - (reading.now or here)).total_seconds()))
+
     async def _listen(self) -> None:
         """Receive pokes for as long as anybody looks at anything; a broker that is away is tried again every second."""
         layer: Any = get_channel_layer()
+        # Waits end before the client's own timeout (5 s) does, which would break the connection whenever nobody pokes.
+        layer.brpop_timeout = LOOK_EVERY
         while True:
             try:
                 channel = await layer.new_channel()

@@ -29,6 +29,8 @@ class Reading:
     """Stream → what is new since the reader's last look."""
     look_again: datetime | None = None
     """When the clock alone will change a word on the screen (running → silent)."""
+    now: datetime | None = None
+    """The moment of the look by the database's clock, where that is not this host's: ages count from it."""
 
 
 class Reader(Protocol):

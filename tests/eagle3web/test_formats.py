@@ -39,6 +39,6 @@ def test_percent_does_not_round_a_difference_away() -> None:
 
 
 def test_rate_size_and_times() -> None:
-    assert [formats.rate(r) for r in (0.21, 9.94, 9.96, 2094)] == ["0.2", "9.9", "10", "2 094"]
+    assert [formats.rate(r) for r in (0, 0.21, 9.94, 9.96, 2094)] == ["0", "0.2", "9.9", "10", "2 094"]
     assert [formats.size(b) for b in (12, 57_300, 1.8e12)] == ["12 B", "57.3 kB", "1.8 TB"]
     assert formats.times(1.4203) == "1.42×"

@@ -1,0 +1,127 @@
+"""What needs somebody: each with what happened, what is kept, and where to go."""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from datetime import datetime
+
+from django.conf import settings
+from django.urls import reverse
+
+from eagle3web.domain.health import WORKER_LOST_S
+from eagle3web.enums import EngineState, ShownState
+from eagle3web.formats import count, percent, size, tokens
+from eagle3web.models import Attempt, DatasetRevision, Engine, Host, Run
+from eagle3web.pages.clocks import Clocks
+from eagle3web.pages.datasets_of_run import totals
+from eagle3web.text import cut, visible
+
+ERROR_SHARE = 0.02
+"""Errors above this share of answers need a look."""
+FEW_ANSWERS = 50
+DISK_SHARE = 0.1
+"""Free disk below this share of the whole."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Need:
+    state: str
+    head: str
+    href: str
+    act: str
+    """The button."""
+    note: str = ""
+    since: datetime | None = None
+    """Written after the head, as an age that ticks."""
+    icon: str = ""
+
+
+def of_live(attempts: Iterable[tuple[Attempt, Clocks]]) -> Iterator[Need]:
+    """Attempts at work that are not heard of, and those whose errors rise."""
+    for attempt, clocks in attempts:
+        name = f"r{attempt.run_id} {attempt.run.stage}"
+        place = reverse("attempt", args=[attempt.run_id, attempt.number])
+        if clocks.state == ShownState.SILENT:
+            note = "Its process exists, its loop does not turn. What is written stays."
+            yield Need(
+                state="silent", head=f"{name} is silent for", since=clocks.alive_since, note=note, href=place, act="Look"
+            )
+        elif clocks.state == ShownState.UNRESPONSIVE:
+            note = f"Nothing is heard from {attempt.host}. It is marked lost after {settings.EAGLE3_LOST_AFTER:.0f} s."
+            yield Need(
+                state="unresponsive",
+                head=f"{name} is unresponsive for",
+                since=clocks.alive_since,
+                note=note,
+                href=place,
+                act="Look",
+            )
+        for row in attempt.datasets.all():
+            asked = row.done + row.errors
+            if asked >= FEW_ANSWERS and row.errors / asked > ERROR_SHARE:
+                head = f"{row.dataset}: {percent(row.errors / asked)} errors"
+                note = f"{count(row.errors)} of {count(asked)} requests of {name} failed; they are recorded, the run goes on."
+                yield Need(state="failed", head=head, note=note, href=place, act="Look")
+
+
+def of_broken(attempts: Iterable[Attempt]) -> Iterator[Need]:
+    """Runs whose last attempt failed or was lost."""
+    for attempt in attempts:
+        now = totals(list(attempt.datasets.all()), forecast=False)
+        kept = f" {count(now.answers)} answers, {tokens(now.tokens + now.over)} tokens are kept." if now.answers else ""
+        yield Need(
+            state=attempt.status,
+            head=f"r{attempt.run_id} {attempt.run.stage}, attempt {attempt.number} {_ended(attempt)}",
+            note=f"{cut(visible(attempt.reason), 200)[0]}.{kept}" if attempt.reason else kept.strip(),
+            href=reverse("run", args=[attempt.run_id]),
+            act="Resume",
+        )
+
+
+def _ended(attempt: Attempt) -> str:
+    return "failed" if attempt.status == "failed" else "is lost"
+
+
+def of_queue(runs: Iterable[Run], hosts: Iterable[Host], now: datetime) -> Iterator[Need]:
+    """Queued runs that nobody can start."""
+    heard = [host.seen_at for host in hosts if host.seen_at is not None]
+    if any((now - at).total_seconds() <= WORKER_LOST_S for at in heard):
+        return
+    for run in runs:
+        note = "No worker is heard of. Start one on a GPU host, and it begins."
+        yield Need(
+            state="silent", icon="st-queued", head=f"r{run.pk} {run.stage} is queued for", since=run.created_at, note=note,
+            href=reverse("run", args=[run.pk]), act="Look",
+        )  # fmt: skip
+
+
+def of_engines(engines: Iterable[Engine]) -> Iterator[Need]:
+    for engine in engines:
+        if engine.state not in (EngineState.DOWN, EngineState.HANGING):
+            continue
+        down = engine.state == EngineState.DOWN
+        yield Need(
+            state="failed" if down else "silent",
+            icon="engines",
+            head=f"{engine.name} {'does not answer' if down else 'answers, but generates nothing'} for",
+            since=engine.state_since or engine.checked_at,
+            note=visible(engine.reason),
+            href=reverse("engines"),
+            act="Engines",
+        )
+
+
+def of_hosts(hosts: Iterable[Host]) -> Iterator[Need]:
+    for host in hosts:
+        free, total = host.sample.get("disk_free"), host.sample.get("disk_total")
+        if free is not None and total and free / total < DISK_SHARE:
+            head = f"Disk on {host.name} is {percent(1 - free / total)} full"
+            note = f"{size(free)} of {size(total)} free. A run that finds no room fails, and keeps what it wrote."
+            yield Need(state="silent", icon="disk", head=head, note=note, href=reverse("engines"), act="Hosts")
+
+
+def of_imports(revisions: Iterable[DatasetRevision]) -> Iterator[Need]:
+    for revision in revisions:
+        yield Need(
+            state="failed", icon="datasets", head=f"The import of {revision.dataset.slug} failed",
+            note=cut(visible(revision.error), 200)[0], href=reverse("dataset", args=[revision.dataset.slug]), act="Report",
+        )  # fmt: skip

@@ -1,0 +1,106 @@
+"""What a person is asked before something dangerous: what will happen, what is kept, what can be done afterwards."""
+
+from dataclasses import dataclass
+
+from eagle3web.formats import count, tokens
+from eagle3web.models import Attempt, Run
+from eagle3web.pages.datasets_of_run import Totals, totals
+from eagle3web.queries import runs
+
+
+@dataclass(frozen=True)
+class Point:
+    icon: str
+    text: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Question:
+    title: str
+    points: list[Point]
+    act: str
+    """The button that does it."""
+    refuse: str
+    icon: str
+    dangerous: bool = False
+
+
+def question(verb: str, run: Run) -> Question:
+    """The question of a verb, with the numbers of this moment. About two queries."""
+    newest = Attempt.objects.filter(run=run).order_by("-number").first()
+    progress = runs.datasets_of(newest.pk) if newest else []
+    return ASK[verb](f"r{run.pk}", newest, totals(progress, forecast=False))
+
+
+def _kept(now: Totals) -> Point:
+    return Point(
+        "check", f"{count(now.answers)} answers stay, {tokens(now.tokens + now.over)} tokens, and all events and logs."
+    )
+
+
+def _stop(name: str, newest: Attempt | None, now: Totals) -> Question:
+    if newest is None:
+        points = [Point("stop", "It is queued and will not start."), Point("play", "It can be resumed later.")]
+    else:
+        points = [
+            Point(
+                "stop",
+                f"{count(now.in_flight)} answers in flight ({tokens(now.in_flight_tokens)} tokens) are cut off, not written.",
+            ),
+            _kept(now),
+            Point("play", f"It can be resumed: attempt {newest.number + 1} goes on from here."),
+        ]
+    return Question(
+        title=f"Stop {name}?", points=points, act=f"Stop {name}", refuse="Keep running", icon="stop", dangerous=True
+    )
+
+
+def _pause(name: str, newest: Attempt | None, now: Totals) -> Question:
+    points = [
+        Point("pause", f"No new request is sent. {count(now.in_flight)} answers in flight are finished and written."),
+        Point("engines", "The process stays, with its engines and devices."),
+        Point("play", "It goes on at once when you say so."),
+    ]
+    return Question(title=f"Pause {name}?", points=points, act=f"Pause {name}", refuse="Keep running", icon="pause")
+
+
+def _unpause(name: str, newest: Attempt | None, now: Totals) -> Question:
+    points = [Point("play", "Requests are sent again, from where it was paused."), _kept(now)]
+    return Question(title=f"Let {name} go on?", points=points, act="Go on", refuse="Stay paused", icon="play")
+
+
+def _resume(name: str, newest: Attempt | None, now: Totals) -> Question:
+    points = [
+        Point(
+            "play",
+            f"Attempt {newest.number + 1 if newest else 1} starts with the budgets as they are now, and a log of its own.",
+        ),
+        Point("check", f"{count(now.answers)} answers on disk are not asked for again."),
+    ]
+    return Question(title=f"Resume {name}?", points=points, act=f"Resume {name}", refuse="Not now", icon="play")
+
+
+def _concurrency(name: str, newest: Attempt | None, now: Totals) -> Question:
+    points = [
+        Point("planner", f"{count(now.in_flight)} requests are in flight now, over all engines."),
+        Point("check", "Fewer: those in flight are finished first. Later attempts start with the new number."),
+    ]
+    return Question(title=f"Requests in flight of {name}", points=points, act="Set", refuse="Leave it", icon="check")
+
+
+def _clone(name: str, newest: Attempt | None, now: Totals) -> Question:
+    points = [
+        Point("copy", f"A new run with the config of {name}, and the budgets as they are now."),
+        Point("check", "Answers that the project has are not asked for again."),
+    ]
+    return Question(title=f"Clone {name}?", points=points, act="Clone and start", refuse="Not now", icon="copy")
+
+
+ASK = {
+    "stop": _stop,
+    "pause": _pause,
+    "unpause": _unpause,
+    "resume": _resume,
+    "concurrency": _concurrency,
+    "clone": _clone,
+}

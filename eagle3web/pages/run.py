@@ -1,0 +1,180 @@
+"""One attempt of one run: is it alive, what does it do, why?"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any
+
+from django.template.loader import get_template
+
+from eagle3web.charts.lengths import answer_lengths_figure
+from eagle3web.charts.tokens import tokens_figure
+from eagle3web.domain.clock import database_now
+from eagle3web.enums import AttemptStatus, RunStatus, ShownState
+from eagle3web.live.records import Batch, Entry, Reading
+from eagle3web.models import Attempt, Event, Run
+from eagle3web.pages import decisions, fragments
+from eagle3web.pages.clocks import Clocks, clocks, next_change
+from eagle3web.pages.configs import differences
+from eagle3web.pages.datasets_of_run import dataset_rows, totals
+from eagle3web.pages.rights import Rights
+from eagle3web.pokes import project_topic, run_topic
+from eagle3web.queries import log, points, runs
+from eagle3web.queries.lengths import answer_lengths
+
+TOKENS = "tokens"
+"""Name of the metric whose points the chart shows, one series for each dataset."""
+
+FRAGMENTS = {
+    "run-head": "runs/_head.html",
+    "run-tabs": "runs/_tabs.html",
+    "run-facts": "runs/_facts.html",
+    "run-trouble": "runs/_trouble.html",
+    "run-datasets": "runs/_datasets.html",
+    "c-answers": "runs/_lengths.html",
+    "log-open": "runs/_log_open.html",
+}
+
+
+@dataclass(frozen=True)
+class Tab:
+    attempt: Attempt
+    clocks: Clocks
+
+
+@dataclass
+class RunPage:
+    """Reader of one attempt; number 0 is a run that has none yet."""
+
+    run_id: int
+    number: int
+    may: Rights
+    pokes: frozenset[str] = field(init=False)
+    _log: log.LogReader | None = None
+    _last_point: int | None = None
+    _items: dict[str, tuple[decisions.Decision, str]] = field(default_factory=dict)
+    """Rendered decisions; they rarely change."""
+
+    def __post_init__(self) -> None:
+        run = runs.find_run(self.run_id)
+        self.pokes = frozenset({run_topic(self.run_id), project_topic(run.project_id)})
+
+    def context(self, now: datetime) -> dict[str, Any]:
+        """Everything the templates need. About nine queries."""
+        run = runs.find_run(self.run_id)
+        attempts = runs.attempts_of(self.run_id)
+        attempt = next((found for found in attempts if found.number == self.number), None)
+        context = {
+            "may": self.may,
+            "run": run,
+            "project": run.project,
+            "attempt": attempt,
+            "tabs": [Tab(found, clocks(found, now)) for found in attempts],
+            "newest": attempts[0] if attempts else None,
+            "resumable": run.status in RunStatus.RESUMABLE,
+            "live": run.status in RunStatus.LIVE,
+            "queued": run.status == RunStatus.QUEUED,
+            "look_again": next_change(attempts, now),
+        }
+        return context | (self._of_attempt(run, attempt, now) if attempt else {"state": run.status})
+
+    def _of_attempt(self, run: Run, attempt: Attempt, now: datetime) -> dict[str, Any]:
+        shown = clocks(attempt, now)
+        progress = runs.datasets_of(attempt.pk)
+        forecast = not shown.quiet and shown.live and shown.state != ShownState.PAUSED
+        ended = attempt.status in AttemptStatus.TERMINAL
+        return {
+            "clocks": shown,
+            "state": shown.state,
+            "rows": dataset_rows(progress, {} if ended else runs.asked_budgets(run.project_id), forecast=forecast),
+            "totals": totals(progress, forecast=forecast),
+            "timeline": timeline(attempt),
+            "lengths": answer_lengths_figure([(row.dataset, row.edges, row.counts) for row in answer_lengths(attempt.pk)]),
+            "engines": [engine.get("name", "") for engine in run.config.get("engines", ())],
+            "took_s": (attempt.ended_at - attempt.started_at).total_seconds()
+            if attempt.ended_at and attempt.started_at
+            else None,
+        }
+
+    def details(self, attempt: Attempt) -> dict[str, Any]:
+        """What does not change while somebody looks: the config, and the chart up to now. About five queries."""
+        full = Attempt.objects.get(pk=attempt.pk)
+        before = Attempt.objects.filter(run=self.run_id, number=self.number - 1).first()
+        last = points.newest_id(attempt.pk)
+        drawn, total = points.points_of(attempt.pk, TOKENS, up_to=last)
+        budgets = {row.dataset: row.budget for row in runs.datasets_of(attempt.pk)}
+        return {
+            "config": full.config,
+            "versions": full.versions,
+            "previous": before,
+            "differences": differences(before.config, full.config) if before else [],
+            "figure": tokens_figure(drawn, budgets),
+            "points_after": last,
+            "points_drawn": len(drawn),
+            "points_total": total,
+        }
+
+    def read(self, now: datetime) -> Reading:
+        now = database_now()
+        context = self.context(now)
+        attempt = context["attempt"]
+        if attempt is None:
+            context["goto"] = context["newest"] is not None
+            return Reading(fragments=fragments.render({"run-queued": "runs/_queued.html"}, context), title=title(context))
+        streams = {"log": self._read_log(attempt), "points": self._read_points(attempt)}
+        context["unfinished"] = self._log.unfinished if self._log else ("", 0)
+        found = fragments.render(FRAGMENTS, context) | self._render_items(context["timeline"])
+        return Reading(fragments=found, title=title(context), streams=streams, look_again=context["look_again"])
+
+    def missed(self, stream: str, after: int, up_to: int) -> tuple[list[Entry], int]:
+        attempt = Attempt.objects.only("pk").get(run=self.run_id, number=self.number)
+        start = max(after, up_to - points.LIMIT)
+        if stream == "log":
+            return list(log.window(attempt.pk, after=start, count=up_to - start)), start - after
+        return list(points.points_after(attempt.pk, TOKENS, after, up_to=up_to, limit=10 * points.LIMIT)), 0
+
+    def _read_log(self, attempt: Attempt) -> Batch:
+        if self._log is None:
+            self._log = log.LogReader.last_lines(attempt.pk, 500)
+        after = self._log.number
+        return Batch(after, self._log.read())
+
+    def _read_points(self, attempt: Attempt) -> Batch:
+        if self._last_point is None:
+            self._last_point = points.newest_id(attempt.pk)
+        after = self._last_point
+        found = points.points_after(attempt.pk, TOKENS, after)
+        self._last_point = found[-1][0] if found else after
+        return Batch(after, found)
+
+    def _render_items(self, timeline: Sequence[decisions.Decision]) -> dict[str, str]:
+        known, self._items = self._items, {}
+        template = get_template("runs/_decision.html")
+        for decision in timeline:
+            old = known.get(decision.key)
+            html = old[1] if old and old[0] == decision else template.render({"decision": decision}).strip()
+            self._items[decision.key] = (decision, html)
+        return {f"d-{key}": html for key, (_, html) in self._items.items()}
+
+
+def title(context: dict[str, Any]) -> str:
+    """What the tab says, the state first: `silent · r142 generate`."""
+    return f"{context['state']} · r{context['run'].pk} {context['run'].stage}"
+
+
+def timeline(attempt: Attempt) -> list[decisions.Decision]:
+    """The attempt's decisions, newest first. Three queries."""
+    rows: list[Event] = runs.events_of(attempt.pk, hidden=decisions.HIDDEN)
+    controls = runs.controls_of(attempt.pk)
+    acknowledged = decisions.Acknowledgements.among(rows)
+    asked = {(row.payload.get("dataset"), row.payload.get("version")) for row in controls if row.kind == "set_budget"}
+    found = [decisions.from_control(row, acknowledged) for row in controls]
+    ended_itself = False
+    for row in rows:
+        ended_itself = ended_itself or row.kind in ("stage_failed", "stage_interrupted")
+        if row.kind == "budget_applied" and (row.payload.get("dataset"), row.payload.get("budget_version")) in asked:
+            continue
+        if (decision := decisions.from_event(row)) is not None:
+            found.append(decision)
+    found += [decisions.from_transition(row) for row in runs.ends_of(attempt.pk) if row.new == "lost" or not ended_itself]
+    return sorted(found, key=lambda decision: decision.order, reverse=True)[: runs.TIMELINE]

@@ -1,0 +1,48 @@
+"""Points of charts."""
+
+from datetime import datetime
+
+from django.db.models import F, Max, Q
+from django.db.models.functions import Mod
+
+from eagle3web.models import MetricPoint
+
+LIMIT = 2000
+"""Points of one name that a chart draws; more are sampled."""
+
+Point = tuple[str, int, float]
+"""Series, milliseconds since 1970, value."""
+
+
+def milliseconds(moment: datetime) -> int:
+    return round(moment.timestamp() * 1000)
+
+
+def newest_id(attempt_id: int) -> int:
+    """Number of the attempt's newest point; 0 without any. One query."""
+    return MetricPoint.objects.filter(attempt=attempt_id).aggregate(last=Max("pk"))["last"] or 0
+
+
+def points_of(attempt_id: int, name: str, *, up_to: int) -> tuple[list[Point], int]:
+    """Points with that name, in order, and how many there are in all. Sampled evenly above LIMIT, the last of each series kept.
+
+    Costs two queries, and one more when it samples.
+    """
+    rows = MetricPoint.objects.filter(attempt=attempt_id, name=name, pk__lte=up_to)
+    total = rows.count()
+    if total > LIMIT:
+        last = rows.order_by("series").values("series").annotate(last=Max("pk")).values_list("last", flat=True)
+        rows = rows.annotate(place=Mod(F("pk"), -(-total // LIMIT))).filter(Q(place=0) | Q(pk__in=list(last)))
+    found = rows.order_by("pk").values_list("series", "t", "value")
+    return [(series, milliseconds(t), value) for series, t, value in found], total
+
+
+def points_after(
+    attempt_id: int, name: str, after: int, *, up_to: int | None = None, limit: int = LIMIT
+) -> list[tuple[int, Point]]:
+    """Points with a number above `after`, as entries of a stream. One query."""
+    rows = MetricPoint.objects.filter(attempt=attempt_id, name=name, pk__gt=after)
+    if up_to is not None:
+        rows = rows.filter(pk__lte=up_to)
+    found = rows.order_by("pk").values_list("pk", "series", "t", "value")[:limit]
+    return [(pk, (series, milliseconds(t), value)) for pk, series, t, value in found]

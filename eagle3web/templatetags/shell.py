@@ -1,0 +1,84 @@
+"""The frame around every page."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from django import template
+from django.http import HttpRequest
+from django.urls import reverse
+
+from eagle3web.models import Project
+from eagle3web.queries import nav
+
+register = template.Library()
+
+
+@dataclass(frozen=True)
+class Item:
+    word: str
+    icon: str
+    href: str
+    current: bool
+    fragment: str = ""
+
+
+@register.inclusion_tag("shell/_sidebar.html", takes_context=True)
+def sidebar(context: dict[str, Any]) -> dict[str, Any]:
+    """The menu: of the page's project, or of the one that this person last looked at."""
+    request: HttpRequest = context["request"]
+    projects = nav.projects()
+    project = context.get("project") or _last_project(request, projects)
+    if project is not None:
+        request.session["project"] = project.pk
+    user = request.user
+    return {
+        "csrf_token": context.get("csrf_token"),
+        "user": user,
+        "roles": ", ".join(sorted(group.name for group in user.groups.all())) or ("admin" if user.is_superuser else ""),
+        "project": project,
+        "projects": projects,
+        "can_add_project": user.is_staff and user.has_perm("eagle3web.add_project"),
+        "nav": nav.nav_counts(project.pk if project else None),
+        "items": _project_items(request, project),
+        "shared": _shared_items(request),
+    }
+
+
+def _last_project(request: HttpRequest, projects: list[Project]) -> Project | None:
+    last = request.session.get("project")
+    return next((project for project in projects if project.pk == last), projects[0] if projects else None)
+
+
+def _project_items(request: HttpRequest, project: Project | None) -> list[Item]:
+    if project is None:
+        return []
+    places = (
+        ("Overview", "overview", "project", ""),
+        ("Budgets", "planner", "budgets", ""),
+        ("Runs", "runs", "runs", "shell/_count_runs.html"),
+    )
+    inside = {"run", "attempt", "run-new"}
+    name = _name(request)
+    return [
+        Item(word, icon, reverse(route, args=[project.slug]), name == route or (route == "runs" and name in inside), fragment)
+        for word, icon, route, fragment in places
+    ]
+
+
+def _shared_items(request: HttpRequest) -> list[Item]:
+    name = _name(request)
+    places = (
+        ("Datasets", "datasets", "datasets", {"dataset", "dataset-import"}, "shell/_count_datasets.html"),
+        ("Engines", "engines", "engines", {"engine-register"}, "shell/_count_engines.html"),
+    )
+    items = [
+        Item(word, icon, reverse(route), name == route or name in inside, fragment)
+        for word, icon, route, inside, fragment in places
+    ]
+    if request.user.is_staff:
+        items.append(Item("Admin", "admin", reverse("admin:index"), current=False))
+    return items
+
+
+def _name(request: HttpRequest) -> str:
+    return request.resolver_match.url_name or "" if request.resolver_match else ""

@@ -1,0 +1,114 @@
+"""What people do to a run: GET asks, with what will happen and what is kept; POST does it."""
+
+import json
+from collections.abc import Callable
+from typing import Any
+
+from django.contrib import messages
+from django.db import transaction
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.urls import reverse
+from django.views.decorators.http import require_http_methods
+
+from eagle3web import tasks
+from eagle3web.domain import runs
+from eagle3web.domain.runs import NotAllowedNow
+from eagle3web.forms import ConcurrencyForm
+from eagle3web.models import Run, User
+from eagle3web.pages.questions import question
+from eagle3web.views.access import View, allowed, person
+from pipeline.errors import ConfigError
+
+Act = Callable[[Run, User, Any], "tuple[str, Run]"]
+"""Does it; returns what to say, and the run to look at."""
+
+
+def _launch(run: Run) -> None:
+    number = run.attempts.count() + 1
+    tasks.launch_run.delay_on_commit(run.pk, number)  # type: ignore[attr-defined]
+
+
+def _stop(run: Run, user: User, form: Any) -> tuple[str, Run]:  # noqa: ANN401  (a bound form, or None)
+    asked = runs.request_stop(run, user=user)
+    return ("is asked to stop" if asked else "was asked to stop already"), run
+
+
+def _pause(run: Run, user: User, form: Any) -> tuple[str, Run]:  # noqa: ANN401
+    runs.pause(run, user=user)
+    return "is asked to pause", run
+
+
+def _unpause(run: Run, user: User, form: Any) -> tuple[str, Run]:  # noqa: ANN401
+    runs.unpause(run, user=user)
+    return "is asked to go on", run
+
+
+def _resume(run: Run, user: User, form: Any) -> tuple[str, Run]:  # noqa: ANN401
+    with transaction.atomic():
+        if not runs.resume(run, user=user):
+            return "is being resumed already", run
+        _launch(run)
+    return "is queued", run
+
+
+def _concurrency(run: Run, user: User, form: Any) -> tuple[str, Run]:  # noqa: ANN401
+    runs.set_concurrency(run, form.cleaned_data["concurrency"], user=user)
+    return f"is asked for {form.cleaned_data['concurrency']} requests in flight", run
+
+
+def _clone(run: Run, user: User, form: Any) -> tuple[str, Run]:  # noqa: ANN401
+    with transaction.atomic():
+        new = runs.clone(run, user=user, changes={})
+        _launch(new)
+    return "is queued", new
+
+
+ACTS: dict[str, Act] = {
+    "stop": _stop,
+    "pause": _pause,
+    "unpause": _unpause,
+    "resume": _resume,
+    "concurrency": _concurrency,
+    "clone": _clone,
+}
+MOVES_ON = frozenset({"resume", "clone"})
+"""Verbs after which another page is of interest."""
+
+
+def verb(name: str) -> View:
+    """The view of one verb."""
+
+    @require_http_methods(["GET", "POST"])
+    @allowed("view_run", "add_run" if name == "clone" else "change_run")
+    def view(request: HttpRequest, run_id: int) -> HttpResponse:
+        run = get_object_or_404(Run.objects.select_related("project"), pk=run_id)
+        form = ConcurrencyForm(request.POST or None, run=run) if name == "concurrency" else None
+        if request.method == "GET":
+            return _ask(request, name, run, form)
+        if form is not None and not form.is_valid():
+            return _ask(request, name, run, form, status=422)
+        try:
+            said, after = ACTS[name](run, person(request), form)
+        except (NotAllowedNow, ConfigError) as error:
+            return _ask(request, name, run, form, status=409, refusal=str(error))
+        return _done(request, name, after, f"r{after.pk} {said}")
+
+    return view
+
+
+def _ask(request: HttpRequest, name: str, run: Run, form: Any, *, status: int = 200, refusal: str = "") -> HttpResponse:  # noqa: ANN401
+    context = {"run": run, "project": run.project, "question": question(name, run), "form": form, "refusal": refusal}
+    template = "runs/_question.html" if request.headers.get("HX-Request") else "runs/question.html"
+    return render(request, template, context, status=status)
+
+
+def _done(request: HttpRequest, name: str, run: Run, said: str) -> HttpResponse:
+    place = reverse("run", args=[run.pk])
+    if not request.headers.get("HX-Request"):
+        messages.success(request, said)
+        return redirect(place)
+    if name in MOVES_ON:
+        messages.success(request, said)
+        return HttpResponse(status=204, headers={"HX-Redirect": place})
+    return HttpResponse(status=204, headers={"HX-Trigger": json.dumps({"done": {"title": said}})})

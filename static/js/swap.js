@@ -1,0 +1,62 @@
+// Puts the server's fragments into the page, by id, and leaves alone what the reader is doing: focus, scroll, open details.
+import { refresh } from "./times.js";
+
+const last = new Map(); // id → the HTML that the server sent
+
+const parse = (html) => {
+  const template = document.createElement("template");
+  template.innerHTML = html.trim();
+  return template.content.firstElementChild;
+};
+
+const remember = (old) => {
+  const active = old.contains(document.activeElement) ? document.activeElement : null;
+  return {
+    focus: active?.id || null,
+    href: active?.getAttribute?.("href"),
+    scrolls: [...old.querySelectorAll("[data-keep-scroll]")].map((el) => [el.scrollLeft, el.scrollTop]),
+    open: [...old.querySelectorAll("details[id][open]")].map((el) => el.id),
+  };
+};
+
+const restore = (fresh, kept) => {
+  fresh.querySelectorAll("[data-keep-scroll]").forEach((el, i) => {
+    if (kept.scrolls[i]) [el.scrollLeft, el.scrollTop] = kept.scrolls[i];
+  });
+  for (const id of kept.open) fresh.querySelector(`details#${CSS.escape(id)}`)?.setAttribute("open", "");
+  const target = kept.focus ? document.getElementById(kept.focus) : kept.href && fresh.querySelector(`a[href="${CSS.escape(kept.href)}"]`);
+  target?.focus({ preventScroll: true });
+};
+
+// A list item that is new finds its place by data-order, the largest first.
+const insert = (fresh) => {
+  const list = document.getElementById(fresh.dataset.list);
+  if (!list) return;
+  const before = [...list.children].find((el) => (el.dataset.order ?? "") < fresh.dataset.order);
+  list.insertBefore(fresh, before ?? list.querySelector("[data-last]"));
+  list.querySelector("[data-when-empty]")?.remove();
+};
+
+const swapOne = (id, html) => {
+  if (last.get(id) === html) return;
+  last.set(id, html);
+  const fresh = parse(html);
+  const old = document.getElementById(id);
+  if (!fresh || (!old && !fresh.dataset.list)) return;
+  refresh(fresh);
+  if (!old) insert(fresh);
+  else if (fresh.classList.contains("chart")) {
+    old.querySelector("script").textContent = fresh.querySelector("script").textContent;
+    window.charts?.draw(old);
+  } else {
+    const kept = remember(old);
+    old.replaceWith(fresh);
+    restore(fresh, kept);
+    window.htmx?.process(fresh);
+  }
+  if (fresh.dataset.goto) location.replace(fresh.dataset.goto);
+};
+
+export const swap = (fragments) => {
+  for (const [id, html] of Object.entries(fragments)) swapOne(id, html);
+};
