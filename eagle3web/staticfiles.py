@@ -37,4 +37,4 @@ class ModuleStorage(CompressedManifestStaticFilesStorage):  # type: ignore[misc]
     """Rewrites `import … from "./x.js"` in this project's modules, so that one and what it imports always belong together."""
 
     support_js_module_import_aggregation = True
-    _js_module_import_aggregation_patterns = ("js/*.js", HashedFilesMixin._js_module_import_aggregation_patterns[1])
+    _js_module_import_aggregation_patterns = ("js/*.js", HashedFilesMixin._js_module_import_aggregation_patterns[1])  # type: ignore[attr-defined]
