@@ -54,23 +54,26 @@ class Poker:
         return self._thread is None or self._idle.wait(timeout_s)
 
     def _send_all(self) -> None:
-        asyncio.run(self._loop())
+        # One loop for all sends, so that the layer keeps its connection; the waiting is done outside of it, in this daemon
+        # thread, because a thread of the loop's own executor would keep the process from ending.
+        with asyncio.Runner() as runner:
+            while True:
+                self._wake.wait()
+                self._wake.clear()
+                with self._lock:
+                    topics, self._topics = sorted(self._topics), set()
+                runner.run(self._send(topics))
+                with self._lock:
+                    if not self._topics:
+                        self._idle.set()
 
-    async def _loop(self) -> None:
+    async def _send(self, topics: list[str]) -> None:
         layer: Any = get_channel_layer()
-        while True:
-            await asyncio.to_thread(self._wake.wait)
-            self._wake.clear()
-            with self._lock:
-                topics, self._topics = sorted(self._topics), set()
-            try:
-                async with asyncio.timeout(2):
-                    await layer.group_send(GROUP, {"type": "poke", "topics": topics})
-            except (OSError, TimeoutError, RedisError) as error:
-                log.warning("poke lost (%s); viewers look by themselves within 2 s", error)
-            with self._lock:
-                if not self._topics:
-                    self._idle.set()
+        try:
+            async with asyncio.timeout(2):
+                await layer.group_send(GROUP, {"type": "poke", "topics": topics})
+        except (OSError, TimeoutError, RedisError) as error:
+            log.warning("poke lost (%s); viewers look by themselves within 2 s", error)
 
 
 _poker = Poker()

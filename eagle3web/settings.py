@@ -136,7 +136,8 @@ CHANNEL_LAYERS = {
 
 CELERY_BROKER_URL = REDIS_URL.replace("unix://", "redis+socket://", 1)
 # A worker listens to the common queue and to its own host's.
-CELERY_TASK_QUEUES = [Queue("celery"), Queue(f"host.{EAGLE3_HOST}")]
+CELERY_TASK_DEFAULT_QUEUE = "celery"
+CELERY_TASK_QUEUES = [Queue(CELERY_TASK_DEFAULT_QUEUE), Queue(f"host.{EAGLE3_HOST}")]
 CELERY_TASK_IGNORE_RESULT = True
 CELERY_TASK_ACKS_LATE = True
 CELERY_TASK_PUBLISH_RETRY_POLICY = {"max_retries": 1, "interval_start": 0, "interval_step": 0.2, "interval_max": 0.2}

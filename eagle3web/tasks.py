@@ -1,1 +1,82 @@
-"""What Celery carries: primary keys in, one domain call, and a log line when the row has gone."""
+"""What Celery carries: primary keys in, one domain call, and a log line when the row has gone.
+
+Every task lasts seconds and may be lost, late or delivered twice: `reconcile` makes up for the first two, compare-and-set in
+the domain for the third. Callers in edges use `delay_on_commit`; a broker that is away is no error for them.
+"""
+
+import logging
+from typing import Any
+
+from celery import shared_task
+from celery.signals import worker_ready
+from django.conf import settings
+from django.db import connection
+
+from eagle3web.domain import datasets, engines, hosts, launch
+from eagle3web.domain import reconcile as reconciling
+from eagle3web.models import Run
+
+BEAT_S = 10
+"""How often beat sends `reconcile`; a message that waited longer is superseded by the next one."""
+log = logging.getLogger(__name__)
+
+
+@shared_task
+def launch_run(run_id: int, number: int) -> None:
+    """Start attempt `number` of a run on this host, or pass the message on to the host that the run names."""
+    host = Run.objects.filter(pk=run_id).values_list("host", flat=True).first()
+    if host and host != settings.EAGLE3_HOST:
+        launch_run.apply_async((run_id, number), **_to(host))
+    else:
+        launch.launch(run_id, number)
+
+
+@shared_task
+def reconcile() -> None:
+    """Ask every host to look after its own, judge the silent ones, and launch what nobody launched."""
+    listening = hosts.listening()
+    for host in listening:
+        reconcile_host.apply_async(**_to(host), expires=BEAT_S)
+    for found in reconciling.forgotten_launches():
+        if found.host in {"", *listening}:
+            launch_run.apply_async((found.run_id, found.number), **_to(found.host), expires=BEAT_S)
+    datasets.fail_abandoned_imports()
+
+
+@shared_task
+def reconcile_host() -> None:
+    """Compare this host's attempts with its processes."""
+    reconciling.reconcile_host()
+    reconciling.reconcile_silent_hosts()
+
+
+@shared_task
+def check_engines() -> None:
+    """Ask every engine whether it generates."""
+    engines.check_all()
+
+
+@shared_task
+def sample_host() -> None:
+    """Ask every host to report."""
+    for host in hosts.listening():
+        report_host.apply_async(**_to(host), expires=BEAT_S / 2)
+
+
+@shared_task
+def report_host() -> None:
+    """Write down what this host has and that it was heard."""
+    hosts.report()
+
+
+@worker_ready.connect
+def begin(**_signal: Any) -> None:
+    """A worker that starts reports itself and looks after what an earlier one left behind, broker or not."""
+    hosts.report()
+    reconciling.reconcile_host()
+    connection.close()
+
+
+def _to(host: str) -> dict[str, Any]:
+    """Routing options: the queue of a host, or the common one."""
+    return {"queue": f"host.{host}" if host else settings.CELERY_TASK_DEFAULT_QUEUE}

@@ -2,6 +2,7 @@
 
 from collections.abc import Collection
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 from django.db import transaction
@@ -11,6 +12,7 @@ from eagle3web.domain.clock import database_now
 from eagle3web.enums import AttemptStatus, DatasetState
 from eagle3web.models import Attempt, DatasetProgress, Lease, Run, Transition, User
 from eagle3web.pokes import poke, project_topic, run_topic
+from pipeline.artifacts import AttemptFolder
 
 
 def mark(
@@ -78,6 +80,10 @@ def record_transition(
 def announce(run: Run) -> None:
     """Poke viewers of the run and of its project once the transaction is committed."""
     transaction.on_commit(partial(poke, run_topic(run.pk), project_topic(run.project_id)))
+
+
+def folder_of(attempt: Attempt) -> AttemptFolder:
+    return AttemptFolder(Path(attempt.folder))
 
 
 def live_attempt(run: Run) -> Attempt | None:

@@ -2,7 +2,6 @@
 
 import logging
 from datetime import UTC, datetime
-from pathlib import Path
 from typing import Any
 
 from django.db import transaction
@@ -14,7 +13,6 @@ from eagle3web.domain.progress import Progress
 from eagle3web.enums import AttemptStatus
 from eagle3web.models import Attempt, Event, Run
 from pipeline import events
-from pipeline.artifacts import AttemptFolder
 
 log = logging.getLogger(__name__)
 
@@ -28,7 +26,7 @@ class Ingestor:
 
     def __init__(self, attempt: Attempt) -> None:
         self._attempt = attempt
-        self._path = AttemptFolder(Path(attempt.folder)).events
+        self._path = attempts.folder_of(attempt).events
         self._progress: Progress | None = None
         self._offset = 0
         self._last_seq = 0

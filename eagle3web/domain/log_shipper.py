@@ -1,12 +1,11 @@
 """Copies log.txt into the database, piece by piece, so that pages need no access to the disk of a GPU host."""
 
 import time
-from pathlib import Path
 
 from django.db import transaction
 
+from eagle3web.domain import attempts
 from eagle3web.models import Attempt, LogChunk
-from pipeline.artifacts import AttemptFolder
 
 CHUNK = 256 * 1024
 """Bytes of one row at most."""
@@ -39,7 +38,7 @@ class LogShipper:
 
     def __init__(self, attempt: Attempt) -> None:
         self._attempt = attempt
-        self._folder = AttemptFolder(Path(attempt.folder))
+        self._folder = attempts.folder_of(attempt)
         self._read_place()
         self._waits_since: float | None = None
 
@@ -69,9 +68,12 @@ class LogShipper:
         self._at_line_start = self._offset == 0 or self._byte_before() == b"\n"
 
     def _byte_before(self) -> bytes:
-        with self._folder.log.open("rb") as file:
-            file.seek(self._offset - 1)
-            return file.read(1)
+        try:
+            with self._folder.log.open("rb") as file:
+                file.seek(self._offset - 1)
+                return file.read(1)
+        except FileNotFoundError:
+            return b""
 
     def _next(self) -> bytes:
         try:

@@ -28,7 +28,6 @@ from eagle3web.domain.stage_process import Patience, StageProcess
 from eagle3web.enums import AttemptStatus
 from eagle3web.models import Attempt, ControlMessage, Run
 from pipeline import control
-from pipeline.artifacts import AttemptFolder
 
 LOOK_S = 0.05
 """Between two looks at files and process."""
@@ -45,7 +44,7 @@ log = logging.getLogger(__name__)
 class Supervisor:
     def __init__(self, attempt: Attempt, *, patience: Patience | None = None) -> None:
         self._attempt = attempt
-        self._folder = AttemptFolder(Path(attempt.folder))
+        self._folder = attempts.folder_of(attempt)
         self._patience = patience or Patience()
         self._database = Patient()
         self._ingestor = Ingestor(attempt)

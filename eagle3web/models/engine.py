@@ -54,6 +54,8 @@ class Host(models.Model):
     name = models.CharField(max_length=100, unique=True)
     boot_id = models.CharField(max_length=64, blank=True)
     seen_at = models.DateTimeField(null=True, blank=True)
+    steady_since = models.DateTimeField(null=True, blank=True)
+    """Since when its reports came without a gap; one that was away itself must not judge the silence of others."""
     sample = models.JSONField(default=dict, blank=True)
     """cpu_percent, memory_used, memory_total, disk_free, disk_total (bytes), gpus […]."""
 

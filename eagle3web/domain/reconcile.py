@@ -1,0 +1,108 @@
+"""What was decided, compared with what is: attempts whose process is gone, and queued runs that nobody launched.
+
+Every host judges its own attempts, because only it can see their processes. The silence of another host's attempt is judged
+only when that host itself is silent.
+"""
+
+import logging
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from django.conf import settings
+from django.db.models import Max, Q
+
+from eagle3web.domain import attempts, procfs, verdict
+from eagle3web.domain.clock import database_now
+from eagle3web.domain.event_lines import last_word
+from eagle3web.domain.ingest import Ingestor
+from eagle3web.domain.log_shipper import LogShipper
+from eagle3web.domain.stage_process import kill_processes
+from eagle3web.enums import AttemptStatus, RunStatus
+from eagle3web.models import Attempt, Host, Run
+
+START_GRACE = timedelta(seconds=20)
+"""How long a worker may take from writing an attempt to starting its supervisor."""
+log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True)
+class Launch:
+    """A message that should have been sent: attempt `number` of a queued run, to `host` or to anyone."""
+
+    run_id: int
+    number: int
+    host: str
+
+
+def reconcile_host() -> list[Attempt]:
+    """End the attempts of this host whose supervisor is gone; those that were ended.
+
+    What is left in their files is stored first, and the stage's own last word decides: only without one is it lost.
+    """
+    live = Attempt.objects.filter(status__in=AttemptStatus.LIVE, host=settings.EAGLE3_HOST).select_related("run")
+    return [attempt for attempt in live if (reason := _why_gone(attempt)) and _bury(attempt, reason)]
+
+
+def reconcile_silent_hosts() -> list[Attempt]:
+    """End the attempts of other hosts of which, and of whose host, nothing was heard for EAGLE3_LOST_AFTER; those ended.
+
+    A host that could not report itself all that time does not judge: the database was away, for others as well.
+    """
+    now = database_now()
+    before = now - timedelta(seconds=settings.EAGLE3_LOST_AFTER)
+    if not Host.objects.filter(name=settings.EAGLE3_HOST, steady_since__lt=before).exists():
+        return []
+    heard = Host.objects.filter(seen_at__gte=before).values("name")
+    unheard = Q(heartbeat_at__lt=before) | Q(heartbeat_at=None, created_at__lt=before)
+    others = Attempt.objects.filter(unheard, status__in=AttemptStatus.LIVE).exclude(host=settings.EAGLE3_HOST)
+    return [attempt for attempt in others.exclude(host__in=heard) if _mark_silent(attempt, now)]
+
+
+def forgotten_launches() -> list[Launch]:
+    """Queued runs, as the messages that would launch them: the first ones may be lost, and one too many does no harm."""
+    queued = Run.objects.filter(status=RunStatus.QUEUED).annotate(last=Max("attempts__number")).order_by("id")
+    return [Launch(run.pk, (run.last or 0) + 1, run.host) for run in queued]
+
+
+def _why_gone(attempt: Attempt) -> str:
+    """Why nobody supervises this attempt of our host; empty while somebody does."""
+    if attempt.boot_id != procfs.boot_id():
+        return "lost: its host was restarted"
+    if attempt.supervisor_pid is None:
+        late = database_now() - attempt.created_at > START_GRACE
+        return "lost: its supervisor never started; the worker that launched it is gone" if late else ""
+    if procfs.is_alive(attempt.supervisor_pid, attempt.supervisor_started):
+        return ""
+    return f"lost: its supervisor (pid {attempt.supervisor_pid}) is gone"
+
+
+def _bury(attempt: Attempt, reason: str) -> bool:
+    """Kill what is left of the attempt, store what it said, and mark it; whether it was us who did."""
+    attempt.refresh_from_db()
+    if attempt.status in AttemptStatus.TERMINAL:
+        return False  # its supervisor ended it and then itself, while we looked
+    folder = attempts.folder_of(attempt)
+    if killed := kill_processes(folder):
+        reason += f"; {len(killed)} of its processes still ran and were killed"
+    try:
+        _store_rest(attempt)
+        found = verdict.judge_unseen(last_word(folder.events), reason=reason)
+    except OSError as error:
+        found = verdict.judge_unseen(None, reason=f"{reason}; its files cannot be read: {error}")
+    log.warning("%s: %s", attempt, found.reason or found.status)
+    return attempts.mark(attempt, old=AttemptStatus.LIVE, new=found.status, reason=found.reason)
+
+
+def _store_rest(attempt: Attempt) -> None:
+    ingestor, shipper = Ingestor(attempt), LogShipper(attempt)
+    while ingestor.store():
+        pass
+    while shipper.ship(ended=True):
+        pass
+
+
+def _mark_silent(attempt: Attempt, now: datetime) -> bool:
+    silent = (now - (attempt.heartbeat_at or attempt.created_at)).total_seconds()
+    reason = f"lost: nothing was heard of it or of its host {attempt.host} for {silent:.0f} s"
+    log.warning("%s: %s", attempt, reason)
+    return attempts.mark(attempt, old=AttemptStatus.LIVE, new=AttemptStatus.LOST, reason=reason)
