@@ -22,6 +22,12 @@ GENERATION_START, GENERATION_END = "\ufdd1", "\ufdd2"
 """Put around what a template marks as generated: characters that Unicode reserves for a program's own use."""
 
 
+TEMPLATE_FAULTS = (
+    jinja2.TemplateError, ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError,
+)  # fmt: skip
+"""What a template can raise when a row is not as it expects."""
+
+
 class _Generation(jinja2.ext.Extension):
     """`{% generation %} … {% endgeneration %}` marks the assistant's own words, for training."""
 
@@ -55,7 +61,7 @@ class ChatTemplate:
                 add_generation_prompt=add_generation_prompt,
                 **self._variables,
             )
-        except (jinja2.TemplateError, TypeError, ValueError, KeyError, AttributeError, RecursionError) as error:
+        except TEMPLATE_FAULTS as error:
             raise DataError(f"the chat template refuses the row: {error}") from error
 
 
