@@ -5,7 +5,7 @@
 
 The step-0 part is computed in blocks of query rows inside one document, so that another document's keys are never even
 touched, and the keys after a block's last row are skipped. Nothing of size [rows, keys] outlives its block: the backward
-pass computes the weights again from the logarithm of the softmax denominator.
+pass computes the weights again.
 """
 
 from collections.abc import Sequence
@@ -46,86 +46,70 @@ def attend(q: Tensor, k0: Tensor, v0: Tensor, own: Sequence[tuple[Tensor, Tensor
     """Attention output, [R, heads, head_dim].
 
     q: [R, heads, head_dim]; k0, v0: [M, kv_heads, head_dim] of step 0; own: (k, v) of each later step, [R, kv_heads, head_dim].
-    Query head h uses key head h // (heads / kv_heads). Products run in the dtype of q, softmax in float32 or wider.
+    Query head h uses key head h // (heads / kv_heads).
     """
-    kv_heads = k0.shape[1]
-    # Rows of one key head lie together, so that its group of query heads is one matrix.
-    grouped = q.view(len(q), kv_heads, -1, q.shape[-1]).transpose(0, 1)  # [kv_heads, R, group, head_dim]
-    flat = [tensor.transpose(0, 1) for pair in ((k0, v0), *own) for tensor in pair]  # [kv_heads, rows, head_dim] each
-    out: Tensor = _Attend.apply(blocks, grouped.contiguous(), *(tensor.contiguous() for tensor in flat))  # type: ignore[no-untyped-call]
+    scaled = (q * q.shape[-1] ** -0.5).view(len(q), k0.shape[1], -1, q.shape[-1]).transpose(0, 1)  # [G, R, g, D]
+    flat = [tensor.transpose(0, 1).contiguous() for pair in ((k0, v0), *own) for tensor in pair]  # [G, rows, D] each
+    out: Tensor = _Attend.apply(blocks, scaled.contiguous(), *flat)  # type: ignore[no-untyped-call]
     return out.transpose(0, 1).flatten(1, 2)  # [R, heads, head_dim]
 
 
 class _Attend(torch.autograd.Function):
-    """q: [G, R, g, D] for G key heads and g query heads on each; k0, v0: [G, M, D]; own k and v, alternating: [G, R, D]."""
+    """For G key heads with a group of g query heads on each, and j later steps.
+
+    q: [G, R, g, D], scaled; k0, v0: [G, M, D]; own: keys and values of the later steps in turn, [G, R, D] each.
+    """
 
     @staticmethod
     def forward(ctx: FunctionCtx, blocks: Sequence[Block], q: Tensor, k0: Tensor, v0: Tensor, *own: Tensor) -> Tensor:
-        out = torch.empty_like(q)
-        log_sums = q.new_empty(q.shape[:3], dtype=_wide(q))  # [G, R, g]
+        keys, values = _by_row(q, own[::2]), _by_row(q, own[1::2])
+        own_scores = q @ keys.mT  # [G, R, g, j]
+        out, own_weights = torch.empty_like(q), torch.empty_like(own_scores)
         for block in blocks:
-            past, diagonal = _scores(block, q, k0, own[::2])
-            top = torch.maximum(past.amax(-1), diagonal.amax(-1)) if own else past.amax(-1)  # [G, b, g]
-            past.sub_(top[..., None]).exp_()
-            diagonal.sub_(top[..., None]).exp_()
-            total = past.sum(-1) + diagonal.sum(-1)
-            mixed = torch.bmm(past.flatten(1, 2).to(q.dtype), v0[:, block.keys]).view_as(q[:, block.queries])
-            mixed = mixed.to(total.dtype) + _mix_own(diagonal, own[1::2], block)
-            out[:, block.queries] = (mixed / total[..., None]).to(q.dtype)
-            log_sums[:, block.queries] = top + total.log()
-        ctx.save_for_backward(q, k0, v0, out, log_sums, *own)
+            past, own_weights[:, block.queries] = _weights(block, q, k0, own_scores)
+            out[:, block.queries] = torch.bmm(past, v0[:, block.keys]).view_as(q[:, block.queries])
+        out += own_weights @ values
+        ctx.save_for_backward(q, k0, v0, out, *own)
         ctx.blocks = blocks  # type: ignore[attr-defined]
         return out
 
     @staticmethod
-    def backward(ctx: FunctionCtx, grad: Tensor) -> tuple[Tensor | None, ...]:
-        q, k0, v0, out, log_sums, *own = ctx.saved_tensors  # type: ignore[attr-defined]
-        scale = q.shape[-1] ** -0.5
-        d_q, d_k0, d_v0 = torch.empty_like(q), torch.zeros_like(k0, dtype=_wide(q)), torch.zeros_like(v0, dtype=_wide(q))
-        d_own = [torch.empty_like(tensor) for tensor in own]
+    def backward(ctx: FunctionCtx, d_out: Tensor) -> tuple[Tensor | None, ...]:
+        q, k0, v0, out, *own = ctx.saved_tensors  # type: ignore[attr-defined]
+        d_out = d_out.contiguous()
+        wide = torch.promote_types(q.dtype, torch.float32)
+        keys, values = _by_row(q, own[::2]), _by_row(q, own[1::2])
+        own_scores = q @ keys.mT  # [G, R, g, j]
+        own_weights = torch.empty_like(own_scores)
+        # Softmax passes on weight · (d_weight − mean), where the mean over all keys is d_out · out.
+        mean = (d_out.to(wide) * out).sum(-1, keepdim=True).to(q.dtype)  # [G, R, g, 1]
+        d_q, d_k0, d_v0 = torch.empty_like(q), torch.zeros_like(k0, dtype=wide), torch.zeros_like(v0, dtype=wide)
         for block in ctx.blocks:  # type: ignore[attr-defined]
-            rows, keys = block.queries, block.keys
-            past, diagonal = _scores(block, q, k0, own[::2])
-            log_sum = log_sums[:, rows, :, None]
-            past.sub_(log_sum).exp_()  # the softmax weights [G, b, g, n]
-            diagonal.sub_(log_sum).exp_()  # [G, b, g, j]
-            d_out = grad[:, rows].contiguous()  # [G, b, g, D]
-            q_flat, d_out_flat = q[:, rows].flatten(1, 2), d_out.flatten(1, 2)  # [G, b·g, D]
-            mean = (d_out.to(past.dtype) * out[:, rows]).sum(-1, keepdim=True)  # [G, b, g, 1]
-
-            d_v0[:, keys] += torch.bmm(past.flatten(1, 2).to(q.dtype).mT, d_out_flat)
-            d_past = torch.bmm(d_out_flat, v0[:, keys].mT).view_as(past).to(past.dtype)
-            d_past = d_past.sub_(mean).mul_(past).mul_(scale).flatten(1, 2).to(q.dtype)
-            d_k0[:, keys] += torch.bmm(d_past.mT, q_flat)
-            d_rows = torch.bmm(d_past, k0[:, keys]).view_as(d_out).to(past.dtype)
-
-            for j, (key, value) in enumerate(zip(own[::2], own[1::2], strict=True)):
-                weight = diagonal[..., j, None]  # [G, b, g, 1]
-                d_own[2 * j + 1][:, rows] = (weight * d_out).sum(2).to(value.dtype)
-                d_score = ((d_out * value[:, rows, None]).sum(-1, keepdim=True, dtype=past.dtype) - mean) * weight * scale
-                d_own[2 * j][:, rows] = (d_score * q[:, rows]).sum(2).to(key.dtype)
-                d_rows += d_score * key[:, rows, None]
-            d_q[:, rows] = d_rows.to(q.dtype)
+            past, own_weights[:, block.queries] = _weights(block, q, k0, own_scores)
+            rows = [tensor[:, block.queries].flatten(1, 2) for tensor in (q, d_out, mean)]  # [G, b·g, ·] each
+            d_v0[:, block.keys] += torch.bmm(past.mT, rows[1])
+            d_past = torch.bmm(rows[1], v0[:, block.keys].mT).sub_(rows[2]).mul_(past)  # [G, b·g, n]
+            d_k0[:, block.keys] += torch.bmm(d_past.mT, rows[0])
+            d_q[:, block.queries] = torch.bmm(d_past, k0[:, block.keys]).view_as(q[:, block.queries])
+        d_scores = (d_out @ values.mT).sub_(mean).mul_(own_weights)  # [G, R, g, j]
+        d_q += d_scores @ keys
+        d_keys, d_values = (d_scores.mT @ q).unbind(2), (own_weights.mT @ d_out).unbind(2)  # j of [G, R, D] each
+        d_own = [tensor for pair in zip(d_keys, d_values, strict=True) for tensor in pair]
         return None, d_q, d_k0.to(k0.dtype), d_v0.to(v0.dtype), *d_own
 
 
-def _wide(tensor: Tensor) -> torch.dtype:
-    return torch.promote_types(tensor.dtype, torch.float32)
+def _by_row(q: Tensor, steps: Sequence[Tensor]) -> Tensor:
+    """The later steps' keys or values beside each other, [G, R, j, D]."""
+    return torch.stack(list(steps), 2) if steps else q.new_empty((*q.shape[:2], 0, q.shape[-1]))
 
 
-def _scores(block: Block, q: Tensor, k0: Tensor, own_keys: Sequence[Tensor]) -> tuple[Tensor, Tensor]:
-    """Scaled scores of one block: [G, b, g, n] against step-0 keys, the future at −inf, and [G, b, g, j] against own keys."""
+def _weights(block: Block, q: Tensor, k0: Tensor, own_scores: Tensor) -> tuple[Tensor, Tensor]:
+    """Softmax weights of one block: [G, b·g, n] on step-0 keys and [G, b, g, j] on own keys, which add up to one."""
     rows = q[:, block.queries]  # [G, b, g, D]
-    past = torch.bmm(rows.flatten(1, 2), k0[:, block.keys].mT).view(*rows.shape[:3], -1)  # [G, b, g, n]
-    past = past.to(_wide(q)).mul_(q.shape[-1] ** -0.5)
-    tail = block.future.shape[1]
-    past[..., past.shape[-1] - tail :].masked_fill_(block.future[None, :, None], float("-inf"))
-    if not own_keys:
-        return past, past.new_empty((*past.shape[:-1], 0))
-    own = [(rows * key[:, block.queries, None]).sum(-1, dtype=past.dtype) for key in own_keys]  # [G, b, g] each
-    return past, torch.stack(own, -1).mul_(q.shape[-1] ** -0.5)
-
-
-def _mix_own(weights: Tensor, own_values: Sequence[Tensor], block: Block) -> Tensor | float:
-    """Σ_j weights[..., j] · value_j, [G, b, g, D]."""
-    return sum((weights[..., j, None] * value[:, block.queries, None] for j, value in enumerate(own_values)), start=0.0)
+    seen = block.keys.stop - block.keys.start
+    scores = q.new_empty((*rows.shape[:3], seen + own_scores.shape[-1]))  # [G, b, g, n + j]
+    torch.bmm(rows.flatten(1, 2), k0[:, block.keys].mT, out=scores.flatten(1, 2)[..., :seen])
+    scores[..., seen - block.future.shape[1] : seen].masked_fill_(block.future[None, :, None], float("-inf"))
+    scores[..., seen:] = own_scores[:, block.queries]
+    weights = scores.softmax(-1)
+    return weights.flatten(1, 2)[..., :seen], weights[..., seen:]

@@ -1,7 +1,8 @@
-"""RMSNorm and SwiGLU with hand-written gradients: they keep their inputs for the backward pass and nothing else.
+"""Small operations, written so that they keep little memory and run on vectors.
 
-Written with plain operators, autograd keeps two to three further tensors of the same size for each call, and a training-time
-test of K steps holds them all K times.
+RMSNorm and SwiGLU have hand-written gradients and keep their inputs for the backward pass and nothing else. Written with
+plain operators, autograd keeps two to three further tensors of the same size for each call, and a training-time test of K
+steps holds them all K times.
 """
 
 import torch
@@ -17,7 +18,7 @@ def compute_dtype(tensor: Tensor) -> torch.dtype:
 
 
 def rms_norm(x: Tensor, weight: Tensor, eps: float) -> Tensor:
-    """x / rms(x) · weight over the last dimension; computed in float32 or wider, returned in the dtype of the next product."""
+    """x / rms(x) · weight, x: [rows, size]; computed in float32 or wider, returned in the dtype of the next product."""
     normed: Tensor = _RMSNorm.apply(x, weight, eps, compute_dtype(x))  # type: ignore[no-untyped-call]
     return normed
 
@@ -26,6 +27,20 @@ def swiglu(gate: Tensor, up: Tensor) -> Tensor:
     """silu(gate) · up."""
     product: Tensor = _SwiGLU.apply(gate, up)  # type: ignore[no-untyped-call]
     return product
+
+
+def argmax(x: Tensor, width: int = 64) -> Tensor:
+    """First index of the largest element over the last dimension.
+
+    `torch.argmax` looks at one element at a time on CPUs; maxima of blocks are vectorised, and leave one block to search.
+    """
+    if x.shape[-1] % width:
+        return x.argmax(-1)
+    blocks = x.view(*x.shape[:-1], -1, width)
+    best = blocks.amax(-1).argmax(-1, keepdim=True)  # [..., 1]: the first block that holds the maximum
+    inside = blocks.gather(-2, best[..., None].expand(*best.shape, width))  # [..., 1, width]
+    index: Tensor = best * width + inside.argmax(-1)  # [..., 1]
+    return index.squeeze(-1)
 
 
 class _RMSNorm(torch.autograd.Function):
@@ -39,13 +54,14 @@ class _RMSNorm(torch.autograd.Function):
     @staticmethod
     def backward(ctx: FunctionCtx, grad: Tensor) -> tuple[Tensor | None, ...]:
         x, weight, inverse = ctx.saved_tensors  # type: ignore[attr-defined]
-        unit = x * inverse
-        d_weight = (grad * unit).flatten(0, -2).sum(0)
-        d_unit = grad * weight
-        d_unit = d_unit.to(inverse.dtype)
-        along = (d_unit * unit).mean(-1, keepdim=True)
-        d_x = d_unit.sub_(unit.mul_(along)).mul_(inverse)
-        return d_x.to(x.dtype), d_weight.to(weight.dtype), None, None
+        unit, grad = x * inverse, grad.to(inverse.dtype)
+        along = grad * unit
+        d_weight = along.sum(0).to(weight.dtype)
+        if not ctx.needs_input_grad[0]:  # type: ignore[attr-defined]
+            return None, d_weight, None, None
+        mean = along.mul_(weight).mean(-1, keepdim=True)
+        d_x = (grad * weight).addcmul_(unit, mean, value=-1).mul_(inverse)
+        return d_x.to(x.dtype), d_weight, None, None
 
 
 class _SwiGLU(torch.autograd.Function):

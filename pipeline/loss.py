@@ -5,7 +5,6 @@ the forward pass computes logits, losses and gradients of one chunk, adds the gr
 and lets the chunk go. A label has one teacher distribution for all K steps, so a chunk takes its K rows together.
 """
 
-from collections.abc import Callable
 from dataclasses import dataclass
 
 import torch
@@ -13,14 +12,17 @@ from torch import Tensor, nn
 from torch.autograd.function import FunctionCtx
 
 from pipeline.errors import DataError
-from pipeline.lean_ops import compute_dtype
+from pipeline.lean_ops import argmax, compute_dtype
 from pipeline.model import Drafter
 from pipeline.objectives import Objective
 from pipeline.rows import Batch
 from pipeline.teacher import Targets, Teacher
 
-CHUNK_LOGITS = 1 << 22
+CHUNK_LOGITS = 1 << 24
 """Most draft logits that exist at once, all steps of a chunk of labels together."""
+
+CACHE_LOGITS = 1 << 18
+"""Of these, how many float32 ones and a copy fit into a CPU core's cache."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -62,7 +64,7 @@ class TrainingTimeTest(nn.Module):
             hidden,
             self.drafter.lm_head.weight,
             targets,
-            self._teacher.probabilities,
+            self._teacher,
             self._objective,
             decay / counts.clamp(min=1),
         )
@@ -72,18 +74,18 @@ def chunked_loss(
     hidden: Tensor,
     head: Tensor,
     targets: Targets,
-    probabilities: Callable[[Tensor], Tensor],
+    teacher: Teacher,
     objective: Objective,
     scale: Tensor,
 ) -> StepLosses:
-    """Σ_k scale[k] · Σ_rows objective. hidden: [K, R, H], normed; head: [N, H]; `probabilities`: states [c, H] → p [c, N].
+    """Σ_k scale[k] · Σ_rows objective. hidden: [K, R, H], normed; head: [N, H].
 
     Raises DataError when no row counts: the draft vocabulary holds none of the target's tokens.
     """
     if targets.label_rows.shape[1] == 0:
         raise DataError("no row of this batch counts: the target's tokens all lie outside the draft vocabulary")
     hidden = hidden.to(compute_dtype(hidden))
-    loss, sums, hits = _ChunkedLoss.apply(hidden, head, targets, probabilities, objective, scale)  # type: ignore[no-untyped-call]
+    loss, sums, hits = _ChunkedLoss.apply(hidden, head, targets, teacher, objective, scale)  # type: ignore[no-untyped-call]
     correct = torch.zeros_like(targets.supervised)
     for step, rows in enumerate(targets.label_rows):
         correct[step, rows[rows >= 0]] = hits[step, rows >= 0]
@@ -93,49 +95,56 @@ def chunked_loss(
 class _ChunkedLoss(torch.autograd.Function):
     @staticmethod
     def forward(
-        ctx: FunctionCtx,
-        hidden: Tensor,
-        head: Tensor,
-        targets: Targets,
-        probabilities: Callable[[Tensor], Tensor],
-        objective: Objective,
-        scale: Tensor,
+        ctx: FunctionCtx, hidden: Tensor, head: Tensor, targets: Targets, teacher: Teacher, objective: Objective, scale: Tensor
     ) -> tuple[Tensor, Tensor, Tensor]:
         steps, rows, _ = hidden.shape
         wide = torch.promote_types(hidden.dtype, torch.float32)
-        weight = head.to(hidden.dtype)  # [N, H]
-        flat = hidden.flatten(0, 1)  # [K·R, H]
+        weight, flat = head.to(hidden.dtype), hidden.flatten(0, 1)  # [N, H], [K·R, H]
         needs_gradient = any(ctx.needs_input_grad[:2])  # type: ignore[attr-defined]
-        d_flat = torch.zeros_like(flat) if needs_gradient else None
-        d_weight = torch.zeros_like(head, dtype=wide) if needs_gradient else None
-        scale = scale.to(wide)
-        sums = torch.zeros(steps, dtype=wide, device=hidden.device)
-        hits = []
+        d_flat, d_weight = torch.zeros_like(flat), torch.zeros_like(head, dtype=wide)
+        losses, hits = [], []
+        offsets = rows * torch.arange(steps, device=hidden.device)
         width = max(1, CHUNK_LOGITS // (steps * len(head)))
-        offsets = rows * torch.arange(steps, device=hidden.device)[:, None]
-        for start in range(0, targets.label_rows.shape[1], width):
-            labels = slice(start, start + width)
-            places, counts = targets.label_rows[:, labels], targets.label_rows[:, labels] >= 0  # [K, c]
-            index = (places.clamp(min=0) + offsets).flatten()  # [K·c]
-            chunk = flat[index]  # [K·c, H]
-            logits = (chunk @ weight.T).view(*places.shape, -1)  # [K, c, N]
-            log_q = logits.to(wide).log_softmax(-1)
-            hits.append((log_q.argmax(-1) == targets.tokens[labels]) & counts)
-            value, d_logits = objective.value_and_gradient(log_q, probabilities(targets.states[labels]))
-            sums += (value * counts).sum(1)
-            if d_flat is None or d_weight is None:
-                continue
-            share = (scale[:, None] * counts).flatten()[:, None]  # [K·c, 1]
-            d_logits = d_logits.to(hidden.dtype).flatten(0, 1)  # [K·c, N]
-            d_flat.index_add_(0, index, ((d_logits @ weight) * share).to(flat.dtype))
-            d_weight += d_logits.T @ (chunk * share).to(hidden.dtype)
-        if d_flat is not None and d_weight is not None:
-            ctx.save_for_backward(d_flat.view_as(hidden), d_weight.to(head.dtype))
-        loss, hit = (scale * sums).sum(), torch.cat(hits, dim=1)
-        ctx.mark_non_differentiable(sums, hit)
-        return loss, sums, hit
+        for places, tokens, states in zip(
+            *(torch.split(tensor, width) for tensor in (targets.label_rows.T, targets.tokens, targets.states)), strict=True
+        ):
+            index = (places.clamp(min=0) + offsets).flatten()  # [c·K]
+            chunk = flat[index]  # [c·K, H]
+            logits = (chunk @ weight.T).view(*places.shape, -1)  # [c, K, N]
+            loss, hit = _in_tiles(logits, teacher.draft_logits(states), tokens, objective)
+            losses.append(loss)
+            hits.append(hit)
+            if needs_gradient:
+                share = (scale.to(wide) * (places >= 0)).reshape(-1, 1)  # [c·K, 1]
+                d_logits = logits.flatten(0, 1)  # [c·K, N], overwritten by its gradient
+                d_flat.index_add_(0, index, ((d_logits @ weight) * share).to(flat.dtype))
+                d_weight += d_logits.T @ (chunk * share).to(hidden.dtype)
+        counts = targets.label_rows >= 0  # [K, A']
+        sums = (torch.cat(losses).T * counts).sum(1)
+        ctx.save_for_backward(d_flat.view_as(hidden), d_weight.to(head.dtype))
+        correct = torch.cat(hits).T & counts
+        ctx.mark_non_differentiable(sums, correct)
+        return (scale.to(wide) * sums).sum(), sums, correct
 
     @staticmethod
     def backward(ctx: FunctionCtx, d_loss: Tensor, *_: Tensor) -> tuple[Tensor | None, ...]:
         d_hidden, d_head = ctx.saved_tensors  # type: ignore[attr-defined]
         return d_hidden * d_loss, d_head * d_loss, None, None, None, None
+
+
+def _in_tiles(logits: Tensor, teacher_logits: Tensor, tokens: Tensor, objective: Objective) -> tuple[Tensor, Tensor]:
+    """Losses and hits, [c, K] each, of logits [c, K, N], which are overwritten by the gradient of their own row's loss.
+
+    The elementwise work runs on tiles that stay in a CPU core's cache: passes over whole chunks would wait for memory.
+    """
+    wide = torch.promote_types(logits.dtype, torch.float32)
+    tile = len(logits) if logits.is_cuda else max(1, CACHE_LOGITS // logits[0].numel())
+    losses, hits = [], []
+    for part, taught, best in zip(*(torch.split(x, tile) for x in (logits, teacher_logits, tokens)), strict=True):
+        log_q = part.to(wide).log_softmax(-1)  # [t, K, N]
+        hits.append(argmax(log_q) == best[:, None])
+        p = taught.to(wide).softmax(-1)[:, None]  # [t, 1, N]
+        loss, gradient = objective.value_and_gradient(log_q, p)
+        losses.append(loss)
+        part.copy_(gradient)
+    return torch.cat(losses), torch.cat(hits)

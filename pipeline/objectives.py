@@ -31,7 +31,7 @@ class Objective:
             raise ConfigError(f"kl_weight must lie between 0 and 1, not {self.kl_weight}")
 
     def value_and_gradient(self, log_q: Tensor, p: Tensor) -> tuple[Tensor, Tensor]:
-        """Losses [K, c] and their gradient by the logits behind `log_q` [K, c, N], for p [c, N]. `log_q` is overwritten."""
+        """Losses [c, K] and their gradient by the logits behind `log_q` [c, K, N], for p [c, 1, N]. `log_q` is overwritten."""
         if self.kind in ("cross_entropy", "kl"):
             value = _cross_entropy(log_q, p)
             if self.kind == "kl":
@@ -60,7 +60,7 @@ def _entropy(p: Tensor) -> Tensor:
 
 
 def _alpha(q: Tensor, p: Tensor) -> tuple[Tensor, Tensor]:
-    """α = Σ min(p, q), [K, c], and its gradient by the logits of q: q_j·([q_j < p_j] − Σ_i q_i [q_i < p_i])."""
+    """α = Σ min(p, q), [c, K], and its gradient by the logits of q: q_j·([q_j < p_j] − Σ_i q_i [q_i < p_i])."""
     alpha = torch.minimum(p, q).sum(-1)
-    below = (q < p) * q  # [K, c, N]
+    below = (q < p) * q  # [c, K, N]
     return alpha, below.sub_(q * below.sum(-1, keepdim=True))

@@ -9,12 +9,15 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from pipeline.lean_ops import rms_norm
+from pipeline.lean_ops import argmax, rms_norm
 from pipeline.rows import Batch
 from pipeline.vocab import DraftVocabulary
 
 CHUNK_LOGITS = 1 << 23
 """Most full-vocabulary logits that exist at once."""
+
+CACHE_LOGITS = 1 << 18
+"""Of these, how many float32 ones stay in a CPU core's cache while their maximum is searched."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -59,8 +62,8 @@ class Teacher:
     @torch.no_grad()
     def targets(self, batch: Batch) -> Targets:
         states = self._normed(batch.teacher_states)
-        argmax = self.argmax(states) if batch.argmax is None else batch.argmax
-        tokens = self._draft_ids[argmax]
+        best = self.best_tokens(states) if batch.argmax is None else batch.argmax
+        tokens = self._draft_ids[best]
         kept = tokens >= 0
         label_rows = batch.label_rows[:, kept]
         supervised = torch.zeros_like(batch.step_tokens, dtype=torch.bool)
@@ -75,20 +78,21 @@ class Teacher:
         )
 
     @torch.no_grad()
-    def argmax(self, states: Tensor) -> Tensor:
+    def best_tokens(self, states: Tensor) -> Tensor:
         """The most likely token over the full vocabulary, int64 [rows]. states: [rows, H], normed."""
-        rows = max(1, CHUNK_LOGITS // len(self._head))
-        best = [(chunk.to(self._head.dtype) @ self._head.T).argmax(-1) for chunk in torch.split(states, rows)]
+        wide = torch.promote_types(self._head.dtype, torch.float32)
+        best = []
+        for chunk in torch.split(states, max(1, CHUNK_LOGITS // len(self._head))):
+            logits = chunk.to(self._head.dtype) @ self._head.T  # [rows, V]
+            tile = len(logits) if logits.is_cuda else max(1, CACHE_LOGITS // len(self._head))
+            best += [argmax(part.to(wide)) for part in torch.split(logits, tile)]
         return torch.cat(best)
 
     @torch.no_grad()
-    def probabilities(self, states: Tensor) -> Tensor:
-        """Softmax over the draft vocabulary, float32 or wider, [rows, N]. states: [rows, H], normed."""
+    def draft_logits(self, states: Tensor) -> Tensor:
+        """Logits of the draft vocabulary, [rows, N]. states: [rows, H], normed."""
         logits = states.to(self._draft_head.dtype) @ self._draft_head.T
-        logits = logits.to(torch.promote_types(logits.dtype, torch.float32))
-        if self._softcap is not None:
-            logits.div_(self._softcap).tanh_().mul_(self._softcap)
-        return logits.softmax(-1)
+        return logits if self._softcap is None else logits.div_(self._softcap).tanh_().mul_(self._softcap)
 
     def _normed(self, states: Tensor) -> Tensor:
         if self._norm is None:
