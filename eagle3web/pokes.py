@@ -39,6 +39,7 @@ class Poker:
         self._wake = threading.Event()
         self._idle = threading.Event()
         self._thread: threading.Thread | None = None
+        self._is_away = False
 
     def poke(self, *topics: str) -> None:
         with self._lock:
@@ -73,7 +74,13 @@ class Poker:
             async with asyncio.timeout(2):
                 await layer.group_send(GROUP, {"type": "poke", "topics": topics})
         except (OSError, TimeoutError, RedisError) as error:
-            log.warning("poke lost (%s); viewers look by themselves within 2 s", error)
+            if not self._is_away:
+                log.warning("pokes are lost (%s); viewers look by themselves within 2 s", error)
+            self._is_away = True
+        else:
+            if self._is_away:
+                log.info("pokes arrive again")
+            self._is_away = False
 
 
 _poker = Poker()

@@ -14,6 +14,7 @@ from pathlib import Path
 from pipeline import control, events
 from pipeline.artifacts import AttemptFolder, read_json, write_tick
 from pipeline.config import from_mapping
+from pipeline.lifeline import tie_to
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -140,6 +141,7 @@ class FakeStage:
 
 
 if __name__ == "__main__":
+    tie_to(int(sys.argv[sys.argv.index("--supervisor-pid") + 1]))
     code = FakeStage(AttemptFolder(Path(sys.argv[1]))).run()
     sys.stdout.flush()
     os._exit(code)  # the thread that reads the input would hold up a normal exit
