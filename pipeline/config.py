@@ -28,6 +28,10 @@ class SamplingConfig:
     seed: int = 0
     """Each record's own seed is derived from this and its key."""
 
+    def __post_init__(self) -> None:
+        if self.max_new_tokens < 1:
+            raise ConfigError(f"max_new_tokens is {self.max_new_tokens}; an answer has at least one token")
+
 
 @dataclass(frozen=True, kw_only=True)
 class DatasetPlan:
@@ -82,6 +86,10 @@ class GenerateConfig:
     retry_errors: bool = False
     """Ask prompts again that gave an error before."""
     datasets: tuple[DatasetPlan, ...] = ()
+
+    def __post_init__(self) -> None:
+        if self.concurrency < 1:
+            raise ConfigError(f"concurrency is {self.concurrency}; at least one request must be in flight")
 
 
 def from_mapping(cls: type[T], values: Mapping[str, Any], where: str = "config") -> T:

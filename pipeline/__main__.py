@@ -1,0 +1,45 @@
+"""`python -m pipeline COMMAND …`: every stage and tool of the pipeline, without the web.
+
+A command's module is imported when it is asked for, so that none waits for what another one needs.
+"""
+
+import argparse
+import importlib
+import os
+import sys
+from collections.abc import Sequence
+
+COMMANDS = {
+    "validate": ("pipeline.validate_cli", "say which rows of a file of prompts cannot be used, and why"),
+    "generate": ("pipeline.generation.cli", "generate answers to prompts until each dataset has its budget of tokens"),
+    "export": ("pipeline.responses.export_cli", "write answers as conversations for other frameworks"),
+    "engine": ("pipeline.serving.embedded.cli", "serve a model with SGLang's API, without SGLang"),
+    "prepare-demo-model": ("pipeline.prepare_model_cli", "convert the demo's target model"),
+}
+"""Command → the module with its `add_arguments(parser)` and `run(args) -> int`, and what it does."""
+
+
+def main(argv: Sequence[str]) -> int:
+    if not argv or argv[0] not in COMMANDS:
+        _parser().parse_args(argv or ["--help"])
+    name, *rest = argv
+    module = importlib.import_module(COMMANDS[name][0])
+    parser = argparse.ArgumentParser(prog=f"python -m pipeline {name}")
+    module.add_arguments(parser)
+    code: int = module.run(parser.parse_args(rest))
+    return code
+
+
+def _parser() -> argparse.ArgumentParser:
+    """For help, and for words that are no command."""
+    parser = argparse.ArgumentParser(prog="python -m pipeline", description="Stages and tools of eagle3web, without the web.")
+    commands = parser.add_subparsers(metavar="COMMAND", required=True)
+    for name, (_, text) in COMMANDS.items():
+        commands.add_parser(name, help=text)
+    return parser
+
+
+if __name__ == "__main__":
+    # Progress of several threads of tokenizers' own helps nobody here, and their warning about forks would end in the log.
+    os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
+    sys.exit(main(sys.argv[1:]))
