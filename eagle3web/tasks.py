@@ -1,16 +1,17 @@
 """What Celery carries: primary keys in, one domain call, and a log line when the row has gone.
 
 Every task lasts seconds and may be lost, late or delivered twice: `reconcile` makes up for the first two, compare-and-set in
-the domain for the third. Callers in edges use `delay_on_commit`; a broker that is away is no error for them.
+the domain for the third. A broker that is away is no error for whoever sends (eagle3web.celery.Message).
 """
 
 import logging
+from functools import partial
 from typing import Any
 
 from celery import shared_task
 from celery.signals import worker_ready
 from django.conf import settings
-from django.db import connection
+from django.db import connection, transaction
 
 from eagle3web.domain import datasets, engines, hosts, launch
 from eagle3web.domain import reconcile as reconciling
@@ -19,6 +20,11 @@ from eagle3web.models import Run
 BEAT_S = 10
 """How often beat sends `reconcile`; a message that waited longer is superseded by the next one."""
 log = logging.getLogger(__name__)
+
+
+def launch_soon(run: Run) -> None:
+    """Send the message that launches a queued run, once the transaction is committed. A lost one costs ten seconds."""
+    transaction.on_commit(partial(launch_run.delay, run.pk, run.attempts.count() + 1))
 
 
 @shared_task
