@@ -47,7 +47,7 @@ class System:
             "EAGLE3_SECRET_KEY": settings.SECRET_KEY,
             "OMP_NUM_THREADS": "1",
             "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}",
-            "PORT": str(self.port),
+            "EAGLE3_PORT": str(self.port),
             "PYTHONUNBUFFERED": "1",
             "REDIS_URL": f"unix://{socket}",
         }
