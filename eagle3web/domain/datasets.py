@@ -3,6 +3,7 @@
 import contextlib
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
@@ -14,6 +15,7 @@ from django.db import OperationalError, transaction
 
 from eagle3web.domain.audit import record
 from eagle3web.domain.import_files import shown_name
+from eagle3web.domain.launch import environment
 from eagle3web.enums import RevisionState
 from eagle3web.models import Dataset, DatasetRevision, Project, User
 from pipeline.artifacts import Home
@@ -91,11 +93,18 @@ def import_in_background(revision: DatasetRevision, path: Path, *, remove: bool)
     """Carry out a begun import in a process of its own, since a large file takes minutes. `remove` deletes it afterwards."""
     command = [sys.executable, str(settings.BASE_DIR / "manage.py"), "import_dataset", str(path)]
     command += ["--revision", str(revision.pk), *(["--remove"] if remove else [])]
-    log = Path(settings.EAGLE3_HOME) / "imports.log"
-    with log.open("ab") as output:
-        subprocess.Popen(
-            command, cwd=settings.BASE_DIR, stdin=subprocess.DEVNULL, stdout=output, stderr=output, start_new_session=True
+    with (Path(settings.EAGLE3_HOME) / "imports.log").open("ab") as log:
+        process = subprocess.Popen(
+            command,
+            cwd=settings.BASE_DIR,
+            env=environment(),
+            stdin=subprocess.DEVNULL,
+            stdout=log,
+            stderr=log,
+            start_new_session=True,
         )
+    # Nobody needs its exit; waiting for it only keeps it from staying a zombie.
+    threading.Thread(target=process.wait, name=f"reap {process.pid}", daemon=True).start()
 
 
 def run_import(revision: DatasetRevision, path: Path, *, tokenizer: PromptTokenizer | None = None) -> DatasetRevision:
