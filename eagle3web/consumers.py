@@ -87,18 +87,25 @@ class LiveConsumer(AsyncWebsocketConsumer):
         checked = time.monotonic()
         self.wake.set()
         while True:
-            with contextlib.suppress(TimeoutError):
-                async with asyncio.timeout(BEAT_EVERY):
-                    await self.wake.wait()
-            self.wake.clear()
+            woken = await self._wait()
             sent = [await self._bring_up_to_date(hub(), topic, watch, cursors) for topic, watch in watches.items()]
-            if not any(sent):
+            if not woken and not any(sent):
                 await self._send_json(next(iter(watches.values())), {"type": "beat"})
             if time.monotonic() - checked > CHECK_EVERY:
                 checked = time.monotonic()
                 if await self._look_up_rights() != self.rights:
                     await self.close(4401)
                     return
+
+    async def _wait(self) -> bool:
+        """Until a feed has something new (True), or a beat is due (False)."""
+        try:
+            async with asyncio.timeout(BEAT_EVERY):
+                await self.wake.wait()
+        except TimeoutError:
+            return False
+        self.wake.clear()
+        return True
 
     async def _bring_up_to_date(self, hub: Hub, topic: str, watch: Watch, cursors: dict[str, Cursor]) -> bool:
         if watch.gone:

@@ -91,7 +91,7 @@ class Hub:
         idle = [key for key, other in self._watches.items() if not other.viewers]
         for key in idle[:-IDLE_FEEDS]:
             del self._watches[key]
-        if len(idle) == len(self._watches) and self._pokes is not None:
+        if self._pokes is not None and not any(other.viewers for other in self._watches.values()):
             self._pokes.cancel()
             self._pokes = None
 

@@ -11,11 +11,11 @@ from eagle3web.formats import count, duration, tokens
 from eagle3web.live.records import Entry, Reading
 from eagle3web.models import Project
 from eagle3web.pages import fragments, words
+from eagle3web.pages.estimates import Span, span
 from eagle3web.pages.rights import Rights
 from eagle3web.pokes import project_topic
 from eagle3web.queries.budget_history import budget_changes
 from eagle3web.queries.standing import Standing, standings
-from pipeline.budget import Range
 
 FRAGMENTS = {
     "bu-stats": "budgets/_stats.html",
@@ -24,21 +24,6 @@ FRAGMENTS = {
     "c-forecast": "budgets/_figure.html",
 }
 FORECAST_EVERY = timedelta(seconds=5)
-
-
-@dataclass(frozen=True)
-class Span:
-    """An estimate in words, with its range where that says more."""
-
-    likely: str
-    range: str
-
-
-def span(value: Range | None, write: Any) -> Span:  # noqa: ANN401  (a function of formats)
-    if value is None:
-        return Span("–", "")
-    low, likely, high = write(value.low), write(value.likely), write(value.high)
-    return Span(likely, "" if low == high else f"{low} to {high}")
 
 
 def _hours(value: float) -> str:

@@ -7,13 +7,15 @@ from itertools import chain
 from typing import Any
 
 from eagle3web.domain.clock import database_now
+from eagle3web.domain.forecasts import ProjectForecast, forecast
 from eagle3web.enums import DatasetState, ShownState
-from eagle3web.formats import of, rate, tokens
+from eagle3web.formats import duration, of, rate, tokens
 from eagle3web.live.records import Entry, Reading
 from eagle3web.models import Attempt, Project
 from eagle3web.pages import fragments, needs, words
 from eagle3web.pages.clocks import Clocks, clocks, next_change
 from eagle3web.pages.datasets_of_run import Totals, totals
+from eagle3web.pages.estimates import span
 from eagle3web.pages.rights import Rights
 from eagle3web.pokes import ENGINES, project_topic
 from eagle3web.queries import overview
@@ -26,7 +28,8 @@ FRAGMENTS = {
     "ov-live": "overview/_live.html",
     "ov-hosts": "overview/_hosts.html",
 }
-HISTORY_EVERY = timedelta(seconds=10)
+SLOW_EVERY = timedelta(seconds=10)
+"""How often the last hour and the forecast are worked out: they move slowly and cost more than all the rest."""
 
 
 @dataclass(frozen=True)
@@ -114,8 +117,8 @@ class OverviewPage:
     project_id: int
     may: Rights
     pokes: frozenset[str] = field(init=False)
-    _history: list[float] = field(default_factory=list)
-    _history_at: datetime | None = None
+    _slow: tuple[list[float], ProjectForecast] | None = None
+    _slow_at: datetime | None = None
 
     def __post_init__(self) -> None:
         self.pokes = frozenset({project_topic(self.project_id), ENGINES})
@@ -127,19 +130,20 @@ class OverviewPage:
         live = [_live_run(attempt, now) for attempt in overview.live_attempts(self.project_id)]
         engines, hosts = overview.engines(), overview.hosts()
         sums = _sums(standing)
-        speed = sum(run.totals.tokens_per_s for run in live if not run.clocks.quiet)
-        left = max(0, sums.goal - sums.done)
-        eta_s = left / speed if speed and left else None
+        history, ahead = self._read_slow(project, now)
+        moving = any(run.clocks.live and not run.clocks.quiet for run in live)
+        hours = ahead.total.hours
         return {
             "may": self.may,
             "project": project,
             "lines": _lines(standing),
             "ticks": _ticks(standing),
             "sums": sums,
-            "speed": speed,
-            "history": self._read_history(now),
-            "eta_s": eta_s,
-            "met_at": (now + timedelta(seconds=eta_s)).replace(second=0, microsecond=0) if eta_s else None,
+            "speed": sum(run.totals.tokens_per_s for run in live if not run.clocks.quiet),
+            "history": history,
+            "left": span(hours, lambda value: duration(value * 3600)) if hours and hours.high else None,
+            "met_at": _in_hours(now, hours.likely) if hours and hours.high and moving else None,
+            "rate_from": ahead.rate_from,
             "live": live,
             "quiet": [run for run in live if run.clocks.state not in (ShownState.RUNNING, ShownState.STARTING)],
             "queued": overview.queued_runs(self.project_id),
@@ -172,16 +176,22 @@ class OverviewPage:
             )
         )
 
-    def _read_history(self, now: datetime) -> list[float]:
-        if self._history_at is None or now - self._history_at > HISTORY_EVERY:
-            self._history, self._history_at = overview.speed_history(self.project_id, now), now
-        return self._history
+    def _read_slow(self, project: Project, now: datetime) -> tuple[list[float], ProjectForecast]:
+        if self._slow is None or self._slow_at is None or now - self._slow_at > SLOW_EVERY:
+            self._slow = overview.speed_history(self.project_id, now), forecast(project)
+            self._slow_at = now
+        return self._slow
 
 
 def title(context: dict[str, Any]) -> str:
     """What the tab says: trouble first."""
     trouble = len(context["needs"])
     return f"{f'({trouble}) ' if trouble else ''}{context['project'].name}"
+
+
+def _in_hours(now: datetime, hours: float) -> datetime:
+    """A moment, to the minute: it would change at every look otherwise."""
+    return (now + timedelta(hours=hours)).replace(second=0, microsecond=0)
 
 
 def _live_run(attempt: Attempt, now: datetime) -> LiveRun:

@@ -3,7 +3,7 @@ import { clock } from "./formats.js";
 import { now, setServerTime, stopClocks } from "./times.js";
 import { swap } from "./swap.js";
 
-const SILENCE = 7000; // ms; the server says something every two seconds
+const SILENCE = 5000; // ms; the server says something every two seconds
 const LONGEST_WAIT = 15_000;
 
 const topics = (document.body.dataset.live ?? "").split(" ").filter(Boolean);
@@ -11,7 +11,8 @@ const cursors = Object.fromEntries(topics.map((topic) => [topic, {}]));
 const streams = new Map(); // name → { after: number | null, take(entries, skipped) }
 
 let socket = null;
-let heard = 0;
+let heard = 0; // when a message came, by this machine's clock
+let said = null; // and when the server sent it, by its own
 let tries = 0;
 let cutAt = null;
 let nextTry = null;
@@ -51,6 +52,7 @@ const take = (message) => {
 const onMessage = (event) => {
   const message = JSON.parse(event.data);
   heard = Date.now();
+  said = message.t;
   setServerTime(message.t);
   if (message.type === "stalled") showCut(message.since, "The database does not answer");
   else {
@@ -68,7 +70,7 @@ const showLive = () => {
 };
 
 const showCut = (since, why) => {
-  stopClocks();
+  stopClocks(since);
   cutAt = since;
   status?.classList.add("is-cut");
   document.body.classList.add("is-stale");
@@ -91,7 +93,7 @@ const onClose = (event) => {
     location.reload(); // signed out, or rights taken away: the server says what to show
     return;
   }
-  showCut(cutAt ?? now(), "Reconnecting");
+  showCut(cutAt ?? said ?? now(), "Reconnecting");
   // Spread out, so that a hundred pages do not come back in the same moment after a restart.
   retryIn(event.code === 4000 ? 0 : Math.min(LONGEST_WAIT, 500 * 2 ** tries) * (0.75 + Math.random() / 2));
   tries += 1;

@@ -57,7 +57,7 @@ export const startLog = (list) => {
     earlier.firstElementChild.textContent = `${count(first - 1)} earlier lines`;
     find("empty").hidden = newest > 0;
     const unseen = following ? 0 : newest - last;
-    follow.setAttribute("aria-pressed", String(following));
+    follow.setAttribute("aria-pressed", String(following && !needle));
     follow.querySelector("span").textContent = unseen ? `Follow, ${count(unseen)} new` : "Follow";
   };
   const clear = () => list.querySelectorAll("[data-n]").forEach((item) => item.remove());
@@ -134,7 +134,7 @@ export const startLog = (list) => {
   });
   follow.addEventListener("click", () => setFollowing(!following));
   find("start").addEventListener("click", async () => {
-    search.value = needle = "";
+    search.value = needle = hits.textContent = "";
     following = false;
     await load({ after: 0, count: WINDOW });
     list.scrollTop = 0;

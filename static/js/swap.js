@@ -32,8 +32,10 @@ const restore = (fresh, kept) => {
 const insert = (fresh) => {
   const list = document.getElementById(fresh.dataset.list);
   if (!list) return;
+  const oldest = list.lastElementChild?.dataset.order ?? "";
+  if (list.hasAttribute("data-newer-only") && fresh.dataset.order < oldest) return;
   const before = [...list.children].find((el) => (el.dataset.order ?? "") < fresh.dataset.order);
-  list.insertBefore(fresh, before ?? list.querySelector("[data-last]"));
+  list.insertBefore(fresh, before ?? null);
   list.querySelector("[data-when-empty]")?.remove();
 };
 
@@ -42,6 +44,8 @@ const swapOne = (id, html) => {
   last.set(id, html);
   const fresh = parse(html);
   const old = document.getElementById(id);
+  // Another revision, say: more than this part of the page is about something else now.
+  if (old?.dataset.page !== undefined && fresh && old.dataset.page !== fresh.dataset.page) location.reload();
   if (!fresh || (!old && !fresh.dataset.list)) return;
   refresh(fresh);
   if (!old) insert(fresh);

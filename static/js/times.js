@@ -11,8 +11,9 @@ export const setServerTime = (ms) => {
   offset = offset === 0 || Math.abs(seen - offset) > 2000 ? seen : Math.max(seen, offset - 5);
   stoppedAt = null;
 };
-export const stopClocks = () => {
-  stoppedAt ??= now();
+export const stopClocks = (at) => {
+  stoppedAt = at;
+  tick();
 };
 
 const write = (element, text) => {
