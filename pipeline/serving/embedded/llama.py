@@ -4,7 +4,7 @@ Weights are taken over from a loaded transformers model and fused (q, k, v in on
 token by token against transformers in float32.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,18 +14,21 @@ from torch.nn import functional as F  # noqa: N812  (the field's own abbreviatio
 from transformers import LlamaForCausalLM
 
 from pipeline.serving.embedded.cache import SlotCache
+from pipeline.serving.embedded.linear import prepare
+
+Product = Callable[[Tensor], Tensor]
 
 
 @dataclass(frozen=True)
 class _Layer:
     input_norm: Tensor
-    qkv: Tensor
-    """[(heads + 2 · kv_heads) · head_dim, hidden]."""
-    out: Tensor
+    qkv: Product
+    """hidden → (heads + 2 · kv_heads) · head_dim."""
+    out: Product
     post_norm: Tensor
-    gate_up: Tensor
-    """[2 · intermediate, hidden]."""
-    down: Tensor
+    gate_up: Product
+    """hidden → 2 · intermediate."""
+    down: Product
 
 
 class LlamaRunner:
@@ -42,7 +45,7 @@ class LlamaRunner:
         self._embedding = model.model.embed_tokens.weight.detach()
         self._layers = [_fused(layer) for layer in model.model.layers]
         self._norm = model.model.norm.weight.detach()
-        self._head = model.lm_head.weight.detach()
+        self._head = prepare(model.lm_head.weight.detach())
         self._cos, self._sin = _rotary(model, cache.context)
 
     @torch.inference_mode()
@@ -93,19 +96,19 @@ class LlamaRunner:
 
     def _project(self, layer: _Layer, hidden: Tensor, cos: Tensor, sin: Tensor) -> tuple[Tensor, Tensor]:
         """Queries [n, heads, head_dim], rotated, and keys and values [2, n, kv_heads, head_dim], keys rotated."""
-        rows = F.linear(self._normed(hidden, layer.input_norm), layer.qkv).view(len(hidden), -1, self._head_dim)
+        rows = layer.qkv(self._normed(hidden, layer.input_norm)).view(len(hidden), -1, self._head_dim)
         turned = self._heads + self._kv_heads
         rotated = _rotate(rows[:, :turned], cos, sin)
         return rotated[:, : self._heads], torch.stack((rotated[:, self._heads :], rows[:, turned:]))
 
     def _finish(self, layer: _Layer, hidden: Tensor, mixed: Tensor) -> Tensor:
         """Everything of a layer after its attention, [n, hidden]."""
-        hidden = hidden + F.linear(mixed, layer.out)
-        gate, up = F.linear(self._normed(hidden, layer.post_norm), layer.gate_up).chunk(2, dim=-1)
-        return hidden + F.linear(F.silu(gate) * up, layer.down)
+        hidden = hidden + layer.out(mixed)
+        gate, up = layer.gate_up(self._normed(hidden, layer.post_norm)).chunk(2, dim=-1)
+        return hidden + layer.down(F.silu(gate) * up)
 
     def _logits(self, hidden: Tensor) -> Tensor:
-        return F.linear(self._normed(hidden, self._norm), self._head).float()
+        return self._head(self._normed(hidden, self._norm)).float()
 
     def _normed(self, hidden: Tensor, weight: Tensor) -> Tensor:
         return F.rms_norm(hidden, weight.shape, weight, self._eps)
@@ -115,11 +118,11 @@ def _fused(layer: Any) -> _Layer:  # noqa: ANN401  (a layer of transformers)
     attention, mlp = layer.self_attn, layer.mlp
     return _Layer(
         input_norm=layer.input_layernorm.weight.detach(),
-        qkv=torch.cat([part.weight.detach() for part in (attention.q_proj, attention.k_proj, attention.v_proj)]),
-        out=attention.o_proj.weight.detach(),
+        qkv=prepare(torch.cat([part.weight.detach() for part in (attention.q_proj, attention.k_proj, attention.v_proj)])),
+        out=prepare(attention.o_proj.weight.detach()),
         post_norm=layer.post_attention_layernorm.weight.detach(),
-        gate_up=torch.cat([mlp.gate_proj.weight.detach(), mlp.up_proj.weight.detach()]),
-        down=mlp.down_proj.weight.detach(),
+        gate_up=prepare(torch.cat([mlp.gate_proj.weight.detach(), mlp.up_proj.weight.detach()])),
+        down=prepare(mlp.down_proj.weight.detach()),
     )
 
 
