@@ -46,7 +46,8 @@ class Processes:
         self.wanted = wanted
         self.port = port
         self.log = log
-        self.env = os.environ | {"PORT": str(port), "PYTHONUNBUFFERED": "1"} | (env or {})
+        # Not PORT: honcho gives each process another value of that.
+        self.env = os.environ | {"EAGLE3_PORT": str(port), "PYTHONUNBUFFERED": "1"} | (env or {})
         self.env["PATH"] = f"{Path(sys.executable).parent}{os.pathsep}{self.env['PATH']}"
         self._honcho: subprocess.Popen[bytes] | None = None
 
