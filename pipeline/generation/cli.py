@@ -1,9 +1,10 @@
 """`python -m pipeline generate`."""
 
 import argparse
-import asyncio
 import sys
 from typing import Any
+
+import uvloop
 
 from pipeline.artifacts import AttemptFolder, config_hash, read_json
 from pipeline.config import GenerateConfig, from_mapping
@@ -44,7 +45,7 @@ def _carry_out(stage: Stage, values: Any) -> int:  # noqa: ANN401  (what config.
         return MISUSED
     inputs = {plan.slug: plan.revision for plan in config.datasets}
     flow = GenerationFlow(config, stage)
-    return asyncio.run(stage.carry_out(flow.run, config_hash=config_hash(values), inputs=inputs))
+    return uvloop.run(stage.carry_out(flow.run, config_hash=config_hash(values), inputs=inputs))
 
 
 def _refuse(reason: str, code: int) -> int:

@@ -11,12 +11,13 @@ from pipeline.generation.engines import Engines
 from pipeline.responses.record import Failure, Response, Scope, record_seed
 from pipeline.serving.client import validate_ids
 
+LONG_CHARS = 20_000
+
 
 async def ask(engines: Engines, prompt: Conversation, scope: Scope, sampling: SamplingConfig) -> Response | Failure:
     """Ask for one answer, however long it takes. Raises AbortedError when it is to be tried again."""
     try:
-        # In a thread: a long prompt takes tens of milliseconds, in which no other answer could be taken.
-        ids = await asyncio.to_thread(engines.tokenizer.encode, prompt)
+        ids = await _encode(engines, prompt)
         validate_ids(ids, engines.limits.vocab_size)
         room = engines.limits.room(len(ids), sampling.max_new_tokens)
         seed = record_seed(sampling.seed, prompt.key)
@@ -43,6 +44,13 @@ async def ask(engines: Engines, prompt: Conversation, scope: Scope, sampling: Sa
         latency_s=round(answer.latency_s, 4),
         finished_at=_now(),
     )
+
+
+async def _encode(engines: Engines, prompt: Conversation) -> list[int]:
+    """A long prompt in a thread: it takes tens of milliseconds, in which no other answer could be taken."""
+    if sum(len(str(message["content"])) for message in prompt.messages) < LONG_CHARS:
+        return engines.tokenizer.encode(prompt)
+    return await asyncio.to_thread(engines.tokenizer.encode, prompt)
 
 
 def failure(prompt: Conversation, scope: Scope, reason: str) -> Failure:
