@@ -105,7 +105,7 @@ class Command(BaseCommand):
         console.print(f"\nDashboard: [bold]{system.url}/[/bold]")
         link = f"{system.url}{make_sign_in_link(user)}"
         console.print("One-time sign-in link:")
-        console.print(link, style="link", soft_wrap=True, highlight=False)
+        console.print(link, soft_wrap=True, highlight=False)
         console.print()
 
 
