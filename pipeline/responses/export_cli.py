@@ -1,4 +1,4 @@
-"""`python -m pipeline export FOLDER OUT`: answers for other frameworks."""
+"""`python -m pipeline export-responses FOLDER OUT`: answers for other frameworks."""
 
 import argparse
 import sys
