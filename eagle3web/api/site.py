@@ -7,6 +7,7 @@ from typing import Any
 from django.contrib.auth.decorators import login_not_required
 from django.http import HttpRequest, HttpResponse
 from django.urls import URLPattern, URLResolver
+from django.views.decorators.http import require_safe
 from ninja import NinjaAPI
 from ninja.errors import AuthenticationError, AuthorizationError
 
@@ -34,7 +35,7 @@ class Api(NinjaAPI):
 
 
 def signed_in(view: Callable[..., HttpResponse]) -> Callable[..., HttpResponse]:
-    """For the documentation: what `may(None)` lets in."""
+    """For the documentation: read only, by whom `may(None)` lets in."""
 
     @wraps(view)
     def checked(request: HttpRequest, **kwargs: Any) -> HttpResponse:
@@ -43,7 +44,7 @@ def signed_in(view: Callable[..., HttpResponse]) -> Callable[..., HttpResponse]:
                 raise AuthenticationError
         except (AuthenticationError, AuthorizationError) as error:
             return api.on_exception(request, error)
-        return view(request, **kwargs)
+        return require_safe(view)(request, **kwargs)
 
     return checked
 

@@ -25,6 +25,7 @@ def check() -> Health:
     return async_to_sync(check_health)()
 
 
+@pytest.mark.slow
 def test_all_parts_answer(valkey: System) -> None:
     found = check()
     assert {name: (part.ok, part.error) for name, part in found.parts.items()} == {
