@@ -11,7 +11,7 @@ from django.test import Client
 from django.urls import reverse
 
 from eagle3web.enums import Role
-from eagle3web.models import AuditEntry, Engine, Lease
+from eagle3web.models import AuditEntry, Dataset, Engine, Lease
 from tests.support import factories as make
 
 pytestmark = pytest.mark.django_db
@@ -100,3 +100,16 @@ def test_operator_registers_an_engine_and_the_system_says_how_it_is() -> None:
     assert response.status_code == 302, response.content.decode()
     assert Engine.objects.get().state == "unknown"
     assert AuditEntry.objects.get().verb == "engine.register"
+
+
+def test_adding_a_dataset_leads_to_the_import(root: Client) -> None:
+    response = root.get(reverse("admin:eagle3web_dataset_add"))
+    assert (response.status_code, response["Location"]) == (302, reverse("dataset-import"))
+
+
+def test_description_of_a_dataset_is_edited_with_a_trace(root: Client) -> None:
+    dataset = make.dataset(licence="")
+    response = root.post(address(Dataset, "change", dataset.pk), {"licence": "MIT", "slug": "moved"})
+    assert response.status_code == 302
+    assert list(Dataset.objects.values_list("licence", "slug")) == [("MIT", dataset.slug)]
+    assert AuditEntry.objects.get().detail == {"slug": dataset.slug, "fields": ["licence"]}
