@@ -74,7 +74,8 @@ class Supervisor:
             self._database.until_done(lambda: self._mark(AttemptStatus.FAILED, reason), give_up=self._was_signalled)
         else:
             self._watch(stage)
-            ended = verdict.Exit.from_returncode(stage.reap(), hint=self._hint())
+            code = stage.reap()
+            ended = verdict.Exit.from_returncode(code, hint=self._hint(killed=code < 0))
             log.info("the stage ended: %s", ended.words)
             self._database.until_done(lambda: self._finish(ended), give_up=self._was_signalled)
         pokes.flush(timeout_s=1)
@@ -192,12 +193,12 @@ class Supervisor:
         if not attempts.mark(self._attempt, old=AttemptStatus.LIVE, new=status, reason=reason, **fields):
             log.info("%s had ended already", self._attempt)
 
-    def _hint(self) -> str:
-        """What else explains an exit without a last word."""
+    def _hint(self, *, killed: bool) -> str:
+        """What else explains an exit without a last word. What was logged last does not explain a signal."""
         free = shutil.disk_usage(self._folder.path).free
         if free < FULL_DISK:
             return f"the disk is full: {free} bytes free in {self._folder.path}"
-        return _last_line(self._folder.log)
+        return "" if killed else _last_line(self._folder.log)
 
     def _is_due(self, what: str, every: float) -> bool:
         now = time.monotonic()
