@@ -90,6 +90,11 @@ def _text(path: Path, report: ValidationReport, limit: int) -> Iterator[str]:
 
 def _problem(problem: Problem) -> str:
     where = f"line {problem.line}" if problem.line else f"row {problem.index}"
-    label = f" id {json.dumps(problem.id)}" if problem.id is not None else ""
-    detail = f": {json.dumps(problem.detail)}" if problem.detail else ""
-    return f"  {where}{label}: {problem.reason}{detail}\n"
+    label = f" (id {problem.id})" if problem.id is not None else ""
+    detail = f": {problem.detail}" if problem.detail else ""
+    return f"  {_printable(f'{where}{label}: {problem.reason}{detail}')}\n"
+
+
+def _printable(text: str) -> str:
+    """Control characters as escapes: a file must not steer the terminal."""
+    return "".join(character if character.isprintable() else repr(character)[1:-1] for character in text)

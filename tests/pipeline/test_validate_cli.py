@@ -51,8 +51,8 @@ def test_text_is_readable_and_short(tmp_path: Path, capsys: pytest.CaptureFixtur
         "a.jsonl: 1 accepted (1 plain), 3 rejected",
         "         3 × unknown role",
         "rejected:",
-        '  line 2 id "\\u001b[31m": unknown role: "\'\\\\x07wizard\' in messages[0]"',
-        '  line 3 id "\\u001b[31m": unknown role: "\'\\\\x07wizard\' in messages[0]"',
+        r"  line 2 (id \x1b[31m): unknown role: '\x07wizard' in messages[0]",
+        r"  line 3 (id \x1b[31m): unknown role: '\x07wizard' in messages[0]",
         "  … and 1 more",
     ]
 
