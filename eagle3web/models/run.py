@@ -161,6 +161,7 @@ class DatasetProgress(models.Model):
 
     class Meta:
         ordering = ("attempt", "position", "id")
+        verbose_name_plural = "dataset progress"
         constraints = [models.UniqueConstraint(fields=["attempt", "dataset"], name="one_progress_a_dataset")]
 
     def __str__(self) -> str:
