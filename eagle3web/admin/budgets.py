@@ -56,10 +56,10 @@ class BudgetForm(forms.ModelForm):
 class TokenBudgetAdmin(SimpleHistoryAdmin):  # type: ignore[misc]  # django-simple-history has no types
     form = BudgetForm
     list_display = (
-        "dataset", "project", "tokens", "max_samples", "position", "enabled", "version", "acknowledged", "used_by", "changes",
+        "dataset", "project", "tokens", "max_samples", "position", "enabled", "version", "in_use", "changes",
     )  # fmt: skip
     list_editable = ("tokens", "max_samples", "position", "enabled", "version")
-    list_filter = ("project", "enabled")
+    list_filter = ("project",)
     search_fields = ("dataset__slug", "project__name", "project__slug")
     list_select_related = ("project", "dataset")
     autocomplete_fields = ("project", "dataset")
@@ -85,18 +85,16 @@ class TokenBudgetAdmin(SimpleHistoryAdmin):  # type: ignore[misc]  # django-simp
     def get_changelist_form(self, request: HttpRequest, **kwargs: object) -> type[BudgetForm]:
         return BudgetForm
 
-    @admin.display(description="acknowledged")
-    def acknowledged(self, budget: TokenBudget) -> str:
-        """The version that the live process uses, beside the one that was asked for."""
-        version: int | None = budget.acknowledged_version  # type: ignore[attr-defined]
-        if version is None:
-            return UNKNOWN
-        return f"v{version}" if version == budget.version else f"v{version}, v{budget.version} requested"
-
-    @admin.display(description="used by")
-    def used_by(self, budget: TokenBudget) -> str:
+    @admin.display(description="in use")
+    def in_use(self, budget: TokenBudget) -> str:
+        """The live run, and the version that it acknowledged beside the one that was asked for."""
         run: int | None = budget.live_run  # type: ignore[attr-defined]
-        return UNKNOWN if run is None else f"run {run} is using this budget"
+        version: int | None = budget.acknowledged_version  # type: ignore[attr-defined]
+        if run is None:
+            return UNKNOWN
+        if version is None:
+            return f"run {run} is using this budget"
+        return f"run {run} uses v{version}" + ("" if version == budget.version else f"; v{budget.version} is requested")
 
     @admin.display(description="history")
     def changes(self, budget: TokenBudget) -> str:

@@ -17,7 +17,7 @@ class CountField(forms.IntegerField):
     widget = forms.TextInput
 
     def widget_attrs(self, widget: forms.Widget) -> dict[str, Any]:
-        return {"inputmode": "decimal", "autocomplete": "off", "size": 14}
+        return {"inputmode": "decimal", "autocomplete": "off", "size": 11}
 
     def to_python(self, value: object) -> int | None:
         if value in self.empty_values:

@@ -138,8 +138,12 @@ def test_list_shows_requested_and_acknowledged_versions_and_the_run(ada: Client)
     live = make.attempt(make.run(budget.project))
     make.progress(live, dataset="B1_glaive", budget_version=3)
     html = ada.get(LIST).content.decode()
-    assert "v3, v4 requested" in html
-    assert f"run {live.run_id} is using this budget" in html
+    assert f"run {live.run_id} uses v3; v4 is requested" in html
+
+
+def test_list_names_a_run_that_has_not_said_anything_yet(ada: Client) -> None:
+    run = make.run(make.budget().project)
+    assert f"run {run.pk} is using this budget" in ada.get(LIST).content.decode()
 
 
 def test_single_form_saves_and_meets_conflicts(ada: Client, ben: Client) -> None:
