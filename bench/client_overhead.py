@@ -58,7 +58,7 @@ def server(command: Sequence[str], *, ready: str) -> Iterator[str]:
 
 @contextmanager
 def stub() -> Iterator[str]:
-    command = ["tests/support/stub_engine.py", "--latency-s", str(STUB_LATENCY_S), "--sigma", "0"]
+    command = ["-m", "tests.support.stub_engine", "--latency-s", str(STUB_LATENCY_S), "--sigma", "0"]
     with server(command, ready="stub engine listening") as url:
         yield url
 

@@ -1,6 +1,6 @@
 """A stand-in for an SGLang server, with programmable behaviour. It is a real HTTP server; only the model is missing.
 
-    python tests/support/stub_engine.py --port 0 --latency-s 0.2 --mean-tokens 80 --max-in-flight 16
+    python -m tests.support.stub_engine --port 0 --latency-s 0.2 --mean-tokens 80 --max-in-flight 16
 
 prints `stub engine listening on http://127.0.0.1:PORT` once it accepts connections. Every field of `Behaviour` is a flag
 (`--bad-token 7`), can be read with its counters at `GET /stub`, and can be changed while it runs:
@@ -16,13 +16,10 @@ import argparse
 import asyncio
 import contextlib
 import json
-import math
 import os
-import random
 import signal
 import socket
 import sys
-import zlib
 from collections import Counter
 from collections.abc import AsyncIterator, Iterator, Sequence
 from dataclasses import asdict, dataclass, field, fields, replace
@@ -34,80 +31,13 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response, StreamingResponse
 from starlette.types import Receive, Scope, Send
 
+from tests.support.stub_answers import EOS, Behaviour, StubAnswer, answer_for, text_of
+
+__all__ = ["Behaviour", "StubAnswer", "StubEngine", "answer_for"]
+
 Json = dict[str, Any]
 
-EOS = 2
-FIRST_WORD = 3
 STREAM_CHUNKS = 4
-
-
-@dataclass(frozen=True, kw_only=True)
-class Behaviour:
-    """What the stub does; each field is a command-line flag."""
-
-    latency_s: float = 0.0
-    """Time of each answer, whatever its length."""
-    token_s: float = 0.0
-    """Time added for each completion token."""
-    mean_tokens: float = 64.0
-    """Mean answer length before max_new_tokens cuts it; drawn from a log-normal distribution."""
-    sigma: float = 1.0
-    """Spread of the log-normal; 0 makes all answers equally long, 1 has a long tail."""
-    slots: int = 0
-    """Answers worked on at once; more of them wait. 0: no limit."""
-    max_in_flight: int = 0
-    """503 when this many requests are inside. 0: no limit."""
-    startup_s: float = 0.0
-    """/health and /generate answer 503 for this long after the start."""
-    hang: bool = False
-    """Take requests and never answer (/health_generate too), with /health still 200."""
-    refuse: bool = False
-    """Answer 503 to every generation request."""
-    cut_every: int = 0
-    """Cut the connection in the middle of every n-th answer."""
-    bad_token: int = -1
-    """400 for a prompt that holds this id."""
-    abort_every: int = 0
-    """End every n-th answer early with finish reason `abort`."""
-    die_after: int = 0
-    """Kill the own process (SIGKILL) when this many answers were sent. Never use it in-process."""
-    vocab_size: int = 32000
-    context_length: int = 32768
-
-
-@dataclass(frozen=True)
-class StubAnswer:
-    ids: tuple[int, ...]
-    finish_reason: str
-    """stop | length."""
-
-    @property
-    def text(self) -> str:
-        return text_of(self.ids)
-
-
-def text_of(ids: Sequence[int]) -> str:
-    return "".join(f" w{token}" for token in ids if token != EOS)
-
-
-def answer_for(
-    input_ids: Sequence[int],
-    *,
-    seed: int = 0,
-    max_new_tokens: int = 128,
-    ignore_eos: bool = False,
-    behaviour: Behaviour | None = None,
-) -> StubAnswer:
-    """The answer that a stub with this behaviour gives: equal arguments, equal answer, in every process."""
-    how = behaviour or Behaviour()
-    draw = random.Random(zlib.crc32(f"{seed}:{','.join(map(str, input_ids))}".encode()))
-    length = max(1, round(draw.lognormvariate(math.log(how.mean_tokens) - how.sigma**2 / 2, how.sigma)))
-    if ignore_eos:
-        length = max_new_tokens + 1
-    words = tuple(draw.choices(range(FIRST_WORD, how.vocab_size), k=min(length, max_new_tokens)))
-    if length > max_new_tokens:
-        return StubAnswer(words, "length")
-    return StubAnswer((*words[:-1], EOS), "stop")
 
 
 class _DisconnectedError(Exception):
@@ -160,7 +90,7 @@ class StubEngine:
     counts: Counter[str] = field(default_factory=Counter)
     """requests, answers, busy, rejected, cut, aborted, disconnected, probes."""
     answered: Counter[str] = field(default_factory=Counter)
-    """Request id → times it was answered in full."""
+    """Request id, without the ending that the client adds after `~` → times it was answered in full."""
     in_flight: int = 0
     peak_in_flight: int = 0
     _jobs: set[_Job] = field(default_factory=set)
@@ -356,7 +286,7 @@ class StubEngine:
         if job.aborted:
             return
         self.counts["answers"] += 1
-        self.answered[job.rid] += 1
+        self.answered[job.rid.partition("~")[0]] += 1
         if self.behaviour.die_after and self.counts["answers"] >= self.behaviour.die_after:
             os.kill(os.getpid(), signal.SIGKILL)
 

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 import torch
 from torch import Tensor
 
+from pipeline.lean_ops import argmax
 from pipeline.serving.embedded.job import Job
 from pipeline.serving.embedded.requests import SamplingParams
 
@@ -19,7 +20,7 @@ NUCLEUS_FLOOR = 1e-4
 
 def choose(logits: Tensor, jobs: Sequence[Job]) -> list[int]:
     """The next token of each job, from its row of logits [jobs, vocab]."""
-    tokens: list[int] = logits.argmax(dim=-1).tolist()
+    tokens: list[int] = argmax(logits).tolist()
     for row, job in enumerate(jobs):
         if job.generator is not None:
             tokens[row] = _draw(logits[row], job.sampling, job.generator)

@@ -1,6 +1,8 @@
 """Both protocols against a real server: what comes back, and how failures are named."""
 
 import asyncio
+import subprocess
+import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Literal
@@ -170,6 +172,12 @@ def test_validate_ids_refuses_what_would_kill_a_server(ids: tuple[int, ...], rea
 
 def test_validate_ids_takes_the_last_id_of_the_vocabulary() -> None:
     validate_ids((0, 299), 300)
+
+
+def test_client_and_pool_load_without_torch_and_the_server() -> None:
+    program = "import sys, pipeline.serving.pool, pipeline.serving.client, pipeline.serving.embedded.cli; print(*sys.modules)"
+    loaded = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True).stdout.split()
+    assert {"torch", "transformers", "starlette", "uvicorn"} & set(loaded) == set()
 
 
 async def until(condition) -> None:  # type: ignore[no-untyped-def]  # noqa: ANN001
