@@ -145,6 +145,9 @@ class TokenBudgetAdmin(SimpleHistoryAdmin):  # type: ignore[misc]  # django-simp
             return HttpResponseRedirect(request.get_full_path())
         return response
 
+    def revert_disabled(self, request: HttpRequest, obj: TokenBudget | None = None) -> bool:
+        return True
+
     def get_urls(self) -> list[URLPattern]:
         # Without django-simple-history's page that reverts to an old version: it saves past the domain.
         urls: list[URLPattern] = admin.ModelAdmin.get_urls(self)

@@ -177,6 +177,7 @@ def test_history_shows_who_when_and_old_to_new(ada: Client) -> None:
     html = ada.get(page).content.decode()
     assert "ada" in html
     assert re.search(r"<strong>Tokens</strong> 10000000 → 5000000", html)
+    assert "revert" not in html
     assert ada.post(f"{page}{budget.history.latest().pk}/").status_code in (302, 404)
     assert TokenBudget.objects.get().version == 2
 
