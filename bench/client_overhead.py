@@ -35,8 +35,6 @@ PROMPT = tuple(range(100, 164))
 SAMPLING = SamplingConfig(max_new_tokens=32, ignore_eos=True)
 
 Ask = Callable[[int], Awaitable[object]]
-ENGINE = "import argparse, sys; from pipeline.serving.embedded import cli; parser = argparse.ArgumentParser(); "
-ENGINE += "cli.add_arguments(parser); sys.exit(cli.run(parser.parse_args()))"
 
 
 @contextmanager
@@ -65,7 +63,19 @@ def stub() -> Iterator[str]:
 
 @contextmanager
 def embedded(model: Path) -> Iterator[str]:
-    command = ["-c", ENGINE, "--model", str(model), "--port", "0", "--threads", "1", "--max-running", str(EMBEDDED_CONCURRENCY)]
+    command = [
+        "-m",
+        "pipeline",
+        "engine",
+        "--model",
+        str(model),
+        "--port",
+        "0",
+        "--threads",
+        "1",
+        "--max-running",
+        str(EMBEDDED_CONCURRENCY),
+    ]
     with server(command, ready="engine ready") as url:
         yield url
 

@@ -82,7 +82,7 @@ class EngineClient(abc.ABC):
         try:
             await self._transport.get("/health", timeout_s=HEALTH_S)
         except EngineBusyError:
-            return EngineHealth(state="starting", detail="the engine is starting")
+            return EngineHealth(state="starting", detail=f"{self.name}: the engine is starting")
         except NotFoundError:
             pass  # not every OpenAI-compatible server has /health; whether it generates is asked next
         except EngineError as error:

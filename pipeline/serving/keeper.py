@@ -21,7 +21,7 @@ TELL_EVERY_S = 5.0
 class KeeperSettings:
     quiet_s: float = 20.0
     """An engine with requests and no answer for so long is asked to generate one token; if it does not, it is down."""
-    longest_backoff_s: float = 10.0
+    longest_backoff_s: float = 5.0
     """Longest pause between two tries of an engine that is down."""
 
 
@@ -62,7 +62,8 @@ class Keeper:
         lane.refused(_now())
         if lane.state == "ok":
             lane.state = "busy"
-            self._tell(lane, f"{error}; {lane.limit:.0f} at once from now on")
+            self._tell(lane, f"{error} From now on {lane.limit:.0f} at once.")
+        lane.reason = str(error)
         self._wake_later(lane)
 
     async def examine(self, lane: Lane, error: EngineError | None = None) -> bool:

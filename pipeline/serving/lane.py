@@ -12,7 +12,8 @@ from dataclasses import dataclass, field
 from pipeline.serving.base import EngineClient
 
 FIRST_BACKOFF_S = 0.1
-LONGEST_BACKOFF_S = 10.0
+LONGEST_REFUSAL_S = 2.0
+"""Longest pause after a 503: asking again costs next to nothing, and an engine that starts should not wait for work."""
 CALM_S = 5.0
 """A lane without a 503 for so long, and with room to spare, is no longer called busy."""
 
@@ -23,7 +24,7 @@ class Lane:
     state: str = "ok"
     """ok | busy | down, as EngineChanged has it."""
     reason: str = ""
-    """Why it is down."""
+    """Why it is down or busy."""
     in_flight: int = 0
     limit: float = math.inf
     scopes: set[asyncio.Timeout] = field(default_factory=set)
@@ -62,7 +63,7 @@ class Lane:
         self._refusals += 1
         # With others in flight, the next of their answers is the right moment to send again; else only time can tell.
         if self._refusals > 1 or not self.in_flight:
-            self._resume_at = now + backoff(self._refusals)
+            self._resume_at = now + backoff(self._refusals, longest_s=LONGEST_REFUSAL_S)
 
     def is_calm(self, now: float, waiting: int) -> bool:
         """Whether the limit no longer holds anything back."""
@@ -78,7 +79,7 @@ class Lane:
             scope.reschedule(now)
 
 
-def backoff(tries: int, *, longest_s: float = LONGEST_BACKOFF_S) -> float:
+def backoff(tries: int, *, longest_s: float = 10.0) -> float:
     """Seconds before the next try: doubled each time, within ±25 % so that many clients do not come back together."""
     doubled = FIRST_BACKOFF_S * 2.0 ** min(tries - 1, 16)
     return float(min(doubled, longest_s) * random.uniform(0.75, 1.25))  # noqa: S311  (spreads load, guards nothing)

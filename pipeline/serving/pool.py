@@ -78,8 +78,8 @@ class EnginePool:
             return ""
         if all(lane.state == "down" for lane in self._lanes):
             return "no engine answers: " + "; ".join(lane.reason for lane in self._lanes)
-        limits = (f"{lane.name} takes {lane.limit:.0f} at once" for lane in self._lanes if lane.state != "down")
-        return "engine queues are full: " + "; ".join(limits)
+        busy = (f"{lane.reason} ({lane.limit:.0f} at once)" for lane in self._lanes if lane.state == "busy")
+        return "the engines are busy: " + "; ".join(busy)
 
     async def generate(
         self,

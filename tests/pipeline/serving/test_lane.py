@@ -5,7 +5,7 @@ from typing import cast
 
 from pipeline.config import EngineRef
 from pipeline.serving.client import connect
-from pipeline.serving.lane import CALM_S, LONGEST_BACKOFF_S, Lane, backoff
+from pipeline.serving.lane import CALM_S, LONGEST_REFUSAL_S, Lane, backoff
 
 
 def lane_with(in_flight: int) -> Lane:
@@ -46,9 +46,9 @@ def test_an_engine_that_refuses_all_is_asked_less_and_less_often() -> None:
         assert not lane.has_room(now)
         now = lane.resume_at
         assert lane.has_room(now)
-    assert pauses == sorted(pauses) or pauses[-1] >= LONGEST_BACKOFF_S * 0.75
+    assert pauses == sorted(pauses) or pauses[-1] >= LONGEST_REFUSAL_S * 0.75
     assert 0.075 <= pauses[0] <= 0.125
-    assert LONGEST_BACKOFF_S * 0.75 <= pauses[-1] <= LONGEST_BACKOFF_S * 1.25
+    assert LONGEST_REFUSAL_S * 0.75 <= pauses[-1] <= LONGEST_REFUSAL_S * 1.25
 
 
 def test_a_lane_is_calm_when_nothing_waits_and_no_refusal_is_recent() -> None:

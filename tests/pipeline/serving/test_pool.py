@@ -145,7 +145,8 @@ async def test_a_full_queue_slows_down_and_loses_nothing() -> None:
     with stub_engine(Behaviour(latency_s=0.05, max_in_flight=6)) as (stub, url):
         async with pool_of(url, changes=changes) as pool:
             asked = asyncio.create_task(ask(pool, 60))
-            await until(lambda: pool.waiting_for == "engine queues are full: e0 takes 6 at once", "it says what it waits for")
+            reason = "the engines are busy: e0: The request queue is full. (6 at once)"
+            await until(lambda: pool.waiting_for == reason, "it says what it waits for")
             assert_exact(await asked)
         assert (stub.counts["answers"], stub.peak_in_flight) == (60, 6)
         # 54 of the first burst, and about one for each round of answers after it; trying blindly would make it hundreds.

@@ -14,13 +14,7 @@ from tests.support.servers import wait_until
 
 pytestmark = pytest.mark.slow
 
-PROGRAM = """
-import argparse, sys
-from pipeline.serving.embedded import cli
-parser = argparse.ArgumentParser()
-cli.add_arguments(parser)
-sys.exit(cli.run(parser.parse_args()))
-"""
+ROOT = Path(__file__).resolve().parents[4]
 
 
 @pytest.fixture
@@ -34,8 +28,8 @@ def started() -> Iterator[list[subprocess.Popen[str]]]:
 
 
 def start(arguments: Sequence[str], started: list[subprocess.Popen[str]]) -> subprocess.Popen[str]:
-    command = [sys.executable, "-c", PROGRAM, *arguments, "--port", "0", "--threads", "1"]
-    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    command = [sys.executable, "-m", "pipeline", "engine", *arguments, "--port", "0", "--threads", "1"]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=ROOT)
     started.append(process)
     return process
 
