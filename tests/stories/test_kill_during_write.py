@@ -26,7 +26,9 @@ from pipeline.shards import ShardWriter
 from tests.support.tiny_drafter import document, tiny
 home = Path(sys.argv[1])
 drafter = tiny(dtype=torch.float32).drafter
-layout = Layout(target="t", hidden_size=24, vocab_size=50, feature_layers=FeatureLayers((2, 4, 6)), last_hidden="pre_norm", dtype="float32")
+layout = Layout(
+    target="t", hidden_size=24, vocab_size=50, feature_layers=FeatureLayers((2, 4, 6)), last_hidden="pre_norm", dtype="float32"
+)
 writer = ShardWriter(home / "hidden", layout, shard_bytes=40_000)
 for step in itertools.count(1):
     writer.add(document(60, (10, 60), seed=step))
