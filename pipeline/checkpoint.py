@@ -9,6 +9,7 @@ The folder is made under another name and renamed when it is complete and has be
 whole checkpoint or it does not exist.
 """
 
+import io
 import shutil
 import tempfile
 from collections.abc import Callable, Mapping
@@ -19,7 +20,7 @@ import torch
 from safetensors.torch import save
 from torch import Tensor
 
-from pipeline.artifacts import atomic_write, naming_full_disks, read_json, sha256_file, write_json
+from pipeline.artifacts import atomic_write, read_json, sha256_file, write_json
 from pipeline.checkpoint_check import check_folder, drafter_entries
 from pipeline.drafter_config import DrafterConfig, expected_shapes, from_json, to_json
 from pipeline.errors import DataError
@@ -48,7 +49,10 @@ def save_checkpoint(
         _write_model(unfinished, drafter.config, tensors)
         if training_state is not None:
             (unfinished / STATE).parent.mkdir()
-            torch.save(dict(training_state), unfinished / STATE)
+            # Through memory, as torch's own writer turns a full disk into an error without a reason.
+            buffer = io.BytesIO()
+            torch.save(dict(training_state), buffer)
+            atomic_write(unfinished / STATE, buffer.getvalue())
 
     return _write_folder(folder, fill, {"kind": "checkpoint", "lineage": dict(lineage), "metrics": dict(metrics or {})})
 
@@ -125,18 +129,15 @@ def _write_folder(folder: Path, fill: Callable[[Path], None], facts: Mapping[str
     folder.parent.mkdir(parents=True, exist_ok=True)
     unfinished = Path(tempfile.mkdtemp(dir=folder.parent, prefix=f".{folder.name}."))
     try:
-        with naming_full_disks(folder.name, folder.parent):
-            fill(unfinished)
-            faults = [str(finding) for finding in check_folder(unfinished) if finding.severity == "error"]
-            if faults:
-                raise DataError(f"{folder}: not written, as it would not load: " + "; ".join(faults))
-            files = {
-                str(path.relative_to(unfinished)): sha256_file(path) for path in sorted(unfinished.rglob("*")) if path.is_file()
-            }
-            manifest = {**facts, "files": files}
-            write_json(unfinished / "manifest.json", manifest)
-            unfinished.chmod(0o755)
-            unfinished.rename(folder)
+        fill(unfinished)
+        faults = [str(finding) for finding in check_folder(unfinished) if finding.severity == "error"]
+        if faults:
+            raise DataError(f"{folder}: not written, as it would not load: " + "; ".join(faults))
+        files = [path for path in sorted(unfinished.rglob("*")) if path.is_file()]
+        manifest = {**facts, "files": {str(path.relative_to(unfinished)): sha256_file(path) for path in files}}
+        write_json(unfinished / "manifest.json", manifest)
+        unfinished.chmod(0o755)
+        unfinished.rename(folder)
     except BaseException:
         shutil.rmtree(unfinished, ignore_errors=True)
         raise

@@ -62,7 +62,7 @@ def for_target(
     def size(name: str) -> int:
         value = overrides.get(name, text.get(name))
         if not isinstance(value, int) or isinstance(value, bool):
-            raise ConfigError(f"the target's config.json has no {name}")
+            raise ConfigError(f"config.json has no {name}, or not a whole number")
         return value
 
     heads = size("num_attention_heads")
