@@ -93,6 +93,9 @@ class Stage:
         except DiskFullError:
             log.exception("the reason of the failure found no room in events.jsonl")
 
+    def close(self) -> None:
+        self._writer.close()
+
     def _keep_room(self) -> None:
         with naming_full_disks(self._reserve.name, self.folder.path):
             self._reserve.write_bytes(bytes(LAST_WORDS))

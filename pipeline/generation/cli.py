@@ -2,6 +2,7 @@
 
 import argparse
 import sys
+from contextlib import closing
 from typing import Any
 
 import uvloop
@@ -31,8 +32,9 @@ def run(args: argparse.Namespace) -> int:
             stage = Stage("generate", folder, control=args.control_stdin, supervisor=args.supervisor_pid)
         except InterruptedRunError as error:
             return _refuse(str(error), INTERRUPTED)
-        stage.watchers.append(view.show)
-        return _carry_out(stage, values)
+        with closing(stage):
+            stage.watchers.append(view.show)
+            return _carry_out(stage, values)
 
 
 def _carry_out(stage: Stage, values: Any) -> int:  # noqa: ANN401  (what config.json holds)

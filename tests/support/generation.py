@@ -59,7 +59,12 @@ class StageProcess:
 
     def wait(self, timeout_s: float = 60.0) -> int:
         """The exit code."""
-        return self.process.wait(timeout_s)
+        try:
+            return self.process.wait(timeout_s)
+        except subprocess.TimeoutExpired as error:
+            raise AssertionError(
+                f"not ended after {timeout_s:.0f} s; its tick: {self.tick}; its log:\n{self.log[-3000:]}"
+            ) from error
 
     def kill(self) -> None:
         self.process.send_signal(signal.SIGKILL)
