@@ -63,9 +63,7 @@ def demo_run(project: Project, *, engine: Engine, user: User) -> Run:
     if last is not None and last.status in RunStatus.RESUMABLE and runs.resume(last, user=user):
         last.refresh_from_db()
         return last
-    config = plans.generate_config(
-        project, engines=[engine], concurrency=CONCURRENCY, order="sequential"
-    )
+    config = plans.generate_config(project, engines=[engine], concurrency=CONCURRENCY, order="sequential")
     return runs.create_run(project, stage=Stage.GENERATE, config=config, user=user, title="Demo generation", tags=["demo"])
 
 

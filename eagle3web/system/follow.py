@@ -16,14 +16,22 @@ POLL_S = 0.5
 LINE_EVERY_S = 10.0
 """Without a terminal, one line in this many seconds."""
 
-WORDS = {"budget_met": "budget met", "max_samples": "max samples", "exhausted": "all prompts answered"}
+BAR_WIDTH = 24
+WIDE = 110
+"""Columns of a terminal that has room for the bars."""
+
+WORDS = {"budget_met": "budget met", "max_samples": "max samples", "exhausted": "all answered"}
 
 
 def follow(run: Run, *, console: Console, check: Callable[[], None]) -> None:
     """Return when the run has ended. `check` is called at every look and may raise."""
+
+    def shown(attempt: Attempt | None) -> Table:
+        return table(run, attempt, wide=console.width >= WIDE)
+
     if console.is_terminal:
         with Live(console=console, auto_refresh=False) as live:
-            while show_until_ended(run, lambda attempt: live.update(table(run, attempt), refresh=True)):
+            while show_until_ended(run, lambda attempt: live.update(shown(attempt), refresh=True)):
                 check()
                 time.sleep(POLL_S)
     else:
@@ -32,9 +40,9 @@ def follow(run: Run, *, console: Console, check: Callable[[], None]) -> None:
             check()
             if time.monotonic() - last >= LINE_EVERY_S:
                 last = time.monotonic()
-                console.print(line(run, newest(run)), highlight=False)
+                console.print(line(run, newest(run)), highlight=False, soft_wrap=True)
             time.sleep(POLL_S)
-        console.print(table(run, newest(run)))
+        console.print(shown(newest(run)))
     attempt = newest(run)
     console.print(f"Run {run.pk} {run.status}" + (f": {attempt.reason}" if attempt and attempt.reason else ""))
 
@@ -57,7 +65,7 @@ def line(run: Run, attempt: Attempt | None) -> str:
     moving = [row for row in attempt.datasets.all() if row.state == DatasetState.RUNNING]
     if not moving:
         return f"run {run.pk} attempt {attempt.number} {attempt.status}" + (
-            f", waiting for {attempt.waiting_for}" if attempt.waiting_for else ""
+            f": {attempt.waiting_for}" if attempt.waiting_for else ""
         )
     return "; ".join(
         f"{row.dataset}: {row.done}/{row.total} ({row.errors} err) {row.requests_per_s:.1f} req/s "
@@ -66,31 +74,37 @@ def line(run: Run, attempt: Attempt | None) -> str:
     )
 
 
-def table(run: Run, attempt: Attempt | None) -> Table:
-    """One row a dataset, as the run's page has it."""
+def table(run: Run, attempt: Attempt | None, *, wide: bool) -> Table:
+    """One row a dataset, as the run's page has it; bars only where there is room for them."""
     title = f"Run {run.pk} {run.status}" if attempt is None else f"Run {run.pk}, attempt {attempt.number}, {attempt.status}"
     if attempt is not None and attempt.waiting_for and attempt.status in AttemptStatus.LIVE:
-        title += f", waiting for {attempt.waiting_for}"
+        title += f": {attempt.waiting_for}"
     found = Table(title=title, title_justify="left", header_style="bold", box=None, pad_edge=False)
-    for name in ("dataset", "state", "tokens", ""):
-        found.add_column(name)
-    for name in ("of budget", "answers", "err", "cut", "tok/s", "mean", "ETA"):
-        found.add_column(name, justify="right")
+    found.add_column("dataset", no_wrap=True)
+    found.add_column("state", no_wrap=True)
+    for name in ("tokens", "budget"):
+        found.add_column(name, justify="right", no_wrap=True)
+    if wide:
+        found.add_column("", width=BAR_WIDTH)
+    for name in ("answers", "err", "cut", "tok/s", "mean", "ETA"):
+        found.add_column(name, justify="right", no_wrap=True)
     for row in [] if attempt is None else attempt.datasets.all():
-        found.add_row(*cells(row))
+        found.add_row(*cells(row, wide=wide))
     return found
 
 
-def cells(row: DatasetProgress) -> tuple[str | ProgressBar, ...]:
-    state = f"{row.state}: {WORDS.get(row.reason, row.reason)}" if row.reason else row.state
-    goal = row.budget or 0
+def cells(row: DatasetProgress, *, wide: bool) -> tuple[str | ProgressBar, ...]:
     running = row.state == DatasetState.RUNNING
+    skipped = row.state == DatasetState.SKIPPED
+    state = f"{'skipped, ' if skipped else ''}{WORDS.get(row.reason, row.reason)}" if row.reason else row.state
+    goal = row.budget or 0
+    bar: tuple[str | ProgressBar, ...] = (ProgressBar(total=goal, completed=min(row.tokens, goal)) if goal else "",)
     return (
         row.dataset,
         state,
         tokens(row.tokens),
-        ProgressBar(total=goal, completed=min(row.tokens, goal), width=24) if goal else "",
         "all" if row.budget is None else tokens(row.budget),
+        *(bar if wide else ()),
         f"{row.done}/{row.total}",
         str(row.errors),
         str(row.truncated),

@@ -16,14 +16,15 @@ from django.db import connection
 from rich.console import Console
 
 from eagle3web.domain import demo, runs
-from eagle3web.domain.datasets import import_demo
+from eagle3web.domain.datasets import import_demo, measure_lengths
 from eagle3web.domain.people import make_sign_in_link
 from eagle3web.enums import RunStatus
 from eagle3web.management.commands.start import WANTED, as_interrupt, prepare
 from eagle3web.models import Run, User
-from eagle3web.system.follow import follow
+from eagle3web.system.follow import WIDE, follow
 from eagle3web.system.processes import Processes, SystemNotReadyError, free_port, port_is_free
 from eagle3web.tasks import launch_run
+from pipeline.tokens import PromptTokenizer
 
 STOP_WITHIN_S = 30.0
 
@@ -42,7 +43,7 @@ class Command(BaseCommand):
         if not port_is_free(options["port"]):
             raise CommandError(f"port {options['port']} is taken; choose another one: make demo PORT={options['port'] + 1}")
         signal.signal(signal.SIGTERM, as_interrupt)
-        console = Console()
+        console = Console() if sys.stdout.isatty() else Console(width=WIDE)
         try:
             problems = self.demonstrate(console, budget=options["budget"], port=options["port"], once=options["once"])
         except KeyboardInterrupt:
@@ -61,14 +62,18 @@ class Command(BaseCommand):
             console.print("Preparing the database, the pages and eight sets of prompts …")
             prepare()
             user = demo.demo_user()
-            for revision in import_demo(settings.EAGLE3_HOME, user=user):
+            revisions = list(import_demo(settings.EAGLE3_HOME, user=user))
+            for revision in revisions:
                 console.print(f"  {revision.dataset.slug:<16} {revision.accepted:>6,} prompts  {revision.dataset.licence}")
-            console.print("Preparing the model (once, about half a minute) …")
+            console.print("Preparing the model (the first time only, some ten seconds) …")
             model = converted_model(converting)
         finally:
             if converting.poll() is None:
                 converting.kill()
                 converting.wait()
+        tokenizer = PromptTokenizer.load(model)
+        for revision in revisions:
+            measure_lengths(revision, tokenizer)
         prepared_s = time.monotonic() - began
         project = demo.demo_project(tokenizer=model, budget=budget, user=user)
         engine_port = free_port()
