@@ -37,7 +37,7 @@ class Command(BaseCommand):
         parser.add_argument("--port", type=int, default=int(os.environ.get("PORT", "8000")), help="port of the site (PORT)")
         parser.add_argument("--once", action="store_true", help="stop everything when the run has ended (ONCE=1)")
 
-    def handle(self, *args: Any, **options: Any) -> None:  # noqa: ANN401  (Django's signature)
+    def handle(self, *args: Any, **options: Any) -> None:
         if options["budget"] < 1:
             raise CommandError("--budget: at least one token for each dataset")
         if not port_is_free(options["port"]):

@@ -26,7 +26,7 @@ class Command(BaseCommand):
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:
         parser.add_argument("--port", type=int, default=int(os.environ.get("PORT", "8000")), help="port of the site (PORT)")
 
-    def handle(self, *args: Any, **options: Any) -> None:  # noqa: ANN401  (Django's signature)
+    def handle(self, *args: Any, **options: Any) -> None:
         port: int = options["port"]
         if not port_is_free(port):
             raise CommandError(f"port {port} is taken; choose another one: make run PORT={port + 1}")
