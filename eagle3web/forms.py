@@ -7,6 +7,7 @@ from django.contrib.auth.forms import AuthenticationForm
 
 from eagle3web.models import Engine, Run
 from eagle3web.models.dataset import SLUG
+from eagle3web.text import visible
 
 
 def dress(form: forms.BaseForm) -> None:
@@ -88,7 +89,7 @@ class RunForm(forms.Form):
         super().__init__(*args, **kwargs)
         field = self.fields["host"]
         if isinstance(field, forms.ChoiceField):
-            field.choices = [("", "any host")] + [(host, host) for host in hosts]
+            field.choices = [("", "any host")] + [(host, visible(host)) for host in hosts]
         dress(self)
 
     def clean_tags(self) -> list[str]:

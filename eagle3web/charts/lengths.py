@@ -21,7 +21,7 @@ def prompt_lengths_figure(lengths: Mapping[str, Any]) -> dict[str, Any]:
 def answer_lengths_figure(found: Sequence[tuple[str, Sequence[int], Sequence[int]]]) -> dict[str, Any]:
     """`(dataset, edges, counts)` of each dataset, the last one visible; the page's selection shows another by its `meta`."""
     if not found:
-        return histogram([0, 1], [], what="answers", unit="completion tokens")
+        return {"data": [], "layout": {}}
     figures = [(name, histogram(edges, counts, what="answers", unit="completion tokens")) for name, edges, counts in found]
     traces = [
         {**figure["data"][0], "name": plotly(name), "meta": name, "visible": i == len(figures) - 1}

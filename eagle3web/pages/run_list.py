@@ -20,6 +20,7 @@ from eagle3web.pages.datasets_of_run import Totals, totals
 from eagle3web.pages.rights import Rights
 from eagle3web.pokes import project_topic
 from eagle3web.queries import run_list
+from eagle3web.text import visible
 
 PER_PAGE = 25
 STATES = (
@@ -90,7 +91,7 @@ class RunFilter(django_filters.FilterSet):  # type: ignore[misc]  # django-filte
 
     def __init__(self, *args: Any, project_id: int, **kwargs: Any) -> None:
         super().__init__(*args, queryset=run_list.runs_of(project_id), **kwargs)
-        self.filters["author"].extra["choices"] = [(str(pk), name) for pk, name in run_list.authors(project_id)]
+        self.filters["author"].extra["choices"] = [(str(pk), visible(name)) for pk, name in run_list.authors(project_id)]
 
     def search(self, runs: QuerySet[Run], name: str, value: str) -> QuerySet[Run]:
         """By number (`r142`), title, tag, config hash or author."""

@@ -8,6 +8,8 @@ from django import template
 from django.utils.html import format_html, json_script
 from django.utils.safestring import SafeString
 
+from eagle3web.text import visible
+
 register = template.Library()
 
 LOOKS = {"healthy": "finished", "loading": "starting", "hanging": "silent", "down": "failed", "unknown": "pending",
@@ -96,7 +98,7 @@ def budget_bar(
     return format_html(
         '<svg class="bar" data-state="{}" role="img" aria-label="{}: {}">{}</svg>',
         state,
-        name,
+        visible(name),
         words,
         SafeString("".join(parts)),
     )

@@ -56,5 +56,5 @@ def _start(request: HttpRequest, project: Project, form: RunForm) -> Run:
             tags=chosen["tags"],
             host=chosen["host"],
         )
-        tasks.launch_run.delay_on_commit(run.pk, 1)  # type: ignore[attr-defined]
+        tasks.launch_soon(run)
     return run

@@ -24,11 +24,6 @@ Act = Callable[[Run, User, Any], "tuple[str, Run]"]
 """Does it; returns what to say, and the run to look at."""
 
 
-def _launch(run: Run) -> None:
-    number = run.attempts.count() + 1
-    tasks.launch_run.delay_on_commit(run.pk, number)  # type: ignore[attr-defined]
-
-
 def _stop(run: Run, user: User, form: Any) -> tuple[str, Run]:  # noqa: ANN401  (a bound form, or None)
     asked = runs.request_stop(run, user=user)
     return ("is asked to stop" if asked else "was asked to stop already"), run
@@ -48,7 +43,7 @@ def _resume(run: Run, user: User, form: Any) -> tuple[str, Run]:  # noqa: ANN401
     with transaction.atomic():
         if not runs.resume(run, user=user):
             return "is being resumed already", run
-        _launch(run)
+        tasks.launch_soon(run)
     return "is queued", run
 
 
@@ -60,7 +55,7 @@ def _concurrency(run: Run, user: User, form: Any) -> tuple[str, Run]:  # noqa: A
 def _clone(run: Run, user: User, form: Any) -> tuple[str, Run]:  # noqa: ANN401
     with transaction.atomic():
         new = runs.clone(run, user=user, changes={})
-        _launch(new)
+        tasks.launch_soon(new)
     return "is queued", new
 
 

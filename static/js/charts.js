@@ -100,6 +100,7 @@ const table = (figure) => {
   const out = document.createElement("table");
   out.className = "table-x";
   const traces = figure.data.filter((t) => t.name && t.visible !== false && t.meta !== "guide");
+  if (!traces.length) return out;
   const [kx, ky] = traces[0].orientation === "h" ? ["y", "x"] : ["x", "y"];
   const xs = [...new Set(traces.flatMap((t) => t[kx]))];
   const written = (x) => (isTime(figure) ? clock(x) : String(x));

@@ -1,0 +1,53 @@
+from datetime import timedelta
+
+import pytest
+from django.utils import timezone
+
+from eagle3web.pages import needs
+from eagle3web.pages.clocks import clocks
+from tests.support import factories
+
+pytestmark = pytest.mark.django_db
+
+
+def test_silent_and_unresponsive_attempts_need_somebody() -> None:
+    now = timezone.now()
+    fine = factories.attempt()
+    silent = factories.attempt(tick_at=now - timedelta(seconds=20))
+    lonely = factories.attempt(heartbeat_at=now - timedelta(seconds=20))
+    found = list(needs.of_live([(attempt, clocks(attempt, now)) for attempt in (fine, silent, lonely)]))
+    assert [(need.state, need.since) for need in found] == [("silent", silent.tick_at), ("unresponsive", lonely.heartbeat_at)]
+
+
+def test_errors_that_rise_need_somebody() -> None:
+    attempt = factories.attempt()
+    factories.progress(attempt, dataset="B1", done=95, errors=5)
+    factories.progress(attempt, dataset="B2", done=10, errors=5)
+    (need,) = needs.of_live([(attempt, clocks(attempt, timezone.now()))])
+    assert need.head == "B1: 5.0 % errors"
+
+
+def test_broken_run_says_what_is_kept() -> None:
+    attempt = factories.attempt(status="lost", reason="gpu-03 restarted")
+    factories.progress(attempt, done=1728, tokens=4_200_000)
+    (need,) = needs.of_broken([attempt])
+    assert need.head == f"r{attempt.run_id} generate, attempt 1 is lost"
+    assert need.note == "gpu-03 restarted. 1 728 answers, 4.20 M tokens are kept."
+
+
+def test_queued_run_needs_somebody_only_without_a_worker() -> None:
+    run, now = factories.run(), timezone.now()
+    host = factories.host(seen_at=now - timedelta(minutes=2))
+    assert [need.since for need in needs.of_queue([run], [host], now)] == [run.created_at]
+    host.seen_at = now
+    assert list(needs.of_queue([run], [host], now)) == []
+
+
+def test_full_disk_and_broken_engines_need_somebody() -> None:
+    host = factories.host(name="gpu-05", sample={"disk_free": 60, "disk_total": 1000})
+    assert [need.head for need in needs.of_hosts([host, factories.host()])] == ["Disk on gpu-05 is 94 % full"]
+    down, hanging = factories.engine(name="a", state="down", reason="refused"), factories.engine(name="b", state="hanging")
+    assert [(need.state, need.head, need.note) for need in needs.of_engines([down, hanging, factories.engine()])] == [
+        ("failed", "a does not answer for", "refused"),
+        ("silent", "b answers, but generates nothing for", ""),
+    ]

@@ -1,0 +1,101 @@
+from datetime import timedelta
+
+import pytest
+from django.utils import timezone
+
+from eagle3web.models import Attempt, Run
+from eagle3web.pages.rights import Rights
+from eagle3web.pages.run import RunPage
+from tests.support import factories
+
+pytestmark = pytest.mark.django_db
+OPERATOR: Rights = frozenset({"view_run", "change_run", "add_run"})
+
+
+def page(attempt: Attempt) -> RunPage:
+    return RunPage(attempt.run_id, attempt.number, OPERATOR)
+
+
+def test_two_looks_while_nothing_happens_are_the_same() -> None:
+    attempt = factories.attempt()
+    factories.progress(attempt)
+    looking = page(attempt)
+    assert looking.read(timezone.now()).fragments == looking.read(timezone.now()).fragments
+
+
+def test_title_starts_with_the_state() -> None:
+    attempt = factories.attempt(tick_at=timezone.now() - timedelta(seconds=9))
+    assert page(attempt).read(timezone.now()).title == f"silent · r{attempt.run_id} generate"
+
+
+def test_read_gives_each_line_and_point_once() -> None:
+    attempt = factories.attempt()
+    factories.log(attempt, "one\n")
+    looking = page(attempt)
+    first = looking.read(timezone.now()).streams
+    assert [entry[0] for entry in first["log"].entries] == [1]
+    factories.log(attempt, "two\n")
+    point = factories.point(attempt, "tokens", 5.0, series="B1")
+    second = looking.read(timezone.now()).streams
+    assert (second["log"].after, [entry[0] for entry in second["log"].entries]) == (1, [2])
+    assert [entry[0] for entry in second["points"].entries] == [point.pk]
+    third = looking.read(timezone.now()).streams
+    assert [len(batch.entries) for batch in third.values()] == [0, 0]
+
+
+def test_missed_fills_a_gap_and_says_what_it_leaves_out() -> None:
+    attempt = factories.attempt()
+    factories.log(attempt, "".join(f"{n}\n" for n in range(1, 3001)))
+    lines, skipped = page(attempt).missed("log", 500, 2600)
+    assert ([lines[0][0], lines[-1][0]], skipped) == ([601, 2600], 100)
+
+
+def test_trouble_says_what_happened_what_is_kept_and_what_to_do() -> None:
+    attempt = factories.attempt(status="failed", reason="killed by signal 9")
+    factories.progress(attempt, done=1728, tokens=4_200_000)
+    html = page(attempt).read(timezone.now()).fragments["run-trouble"]
+    assert "Failed: killed by signal 9" in html
+    assert "Kept: 1 728 answers, 4.20 M of 10.00 M tokens" in html
+    assert "Resume goes on from there" in html
+
+
+@pytest.mark.parametrize(
+    ("status", "shown", "hidden"),
+    [
+        ("running", ("Stop…", "Pause…", "Concurrency…"), ("Resume…", "Go on…")),
+        ("failed", ("Resume…", "Clone…"), ("Stop…", "Pause…")),
+        ("finished", ("Clone…",), ("Stop…", "Resume…", "Pause…")),
+    ],
+)
+def test_buttons_fit_the_state(status: str, shown: tuple[str, ...], hidden: tuple[str, ...]) -> None:
+    html = page(factories.attempt(status=status)).read(timezone.now()).fragments["run-head"]
+    assert [word for word in shown if word not in html] == []
+    assert [word for word in hidden if word in html] == []
+
+
+def test_paused_run_offers_to_go_on() -> None:
+    attempt = factories.attempt(paused=True)
+    Run.objects.update(paused=True)
+    html = page(attempt).read(timezone.now()).fragments["run-head"]
+    assert "Go on…" in html
+    assert "paused" in html
+
+
+def test_version_that_is_asked_for_stands_beside_the_one_in_use() -> None:
+    attempt = factories.attempt()
+    factories.budget(attempt.run.project, factories.dataset(slug="B1"), version=3)
+    factories.progress(attempt, dataset="B1", budget_version=2)
+    assert "<b>3</b> / 2" in page(attempt).read(timezone.now()).fragments["run-datasets"]
+
+
+def test_details_compare_with_the_attempt_before() -> None:
+    run = factories.run()
+    factories.attempt(run, status="failed", config={"concurrency": 96})
+    second = factories.attempt(run, config={"concurrency": 128})
+    found = page(second).details(second)
+    assert [(difference.old, difference.new) for difference in found["differences"]] == [("96", "128")]
+
+
+def test_missing_run_raises() -> None:
+    with pytest.raises(Run.DoesNotExist):
+        RunPage(999_999, 1, OPERATOR)

@@ -1,0 +1,37 @@
+import pytest
+from django.utils import timezone
+
+from eagle3web.models import Run
+from eagle3web.queries import run_list
+from tests.support import factories
+
+pytestmark = pytest.mark.django_db
+
+
+def test_with_tokens_counts_the_last_attempt_only() -> None:
+    run = factories.run()
+    factories.progress(factories.attempt(run), tokens=5)
+    last = factories.attempt(run)
+    factories.progress(last, tokens=3)
+    factories.progress(last, tokens=4)
+    empty = factories.run(run.project)
+    found = run_list.with_tokens(run_list.runs_of(run.project_id))
+    assert {row.pk: row.tokens for row in found} == {run.pk: 7, empty.pk: None}  # type: ignore[attr-defined]
+
+
+def test_moving_runs_are_live_or_changed_just_now() -> None:
+    project = factories.project()
+    live, changed, quiet = (factories.run(project) for _ in range(3))
+    factories.attempt(live)
+    Run.objects.filter(pk__in=[changed.pk, quiet.pk]).update(status="finished")
+    factories.transition(changed, "running", "finished")
+    assert run_list.moving_runs(project.pk, timezone.now()) == [live, changed]
+
+
+def test_counts_and_authors() -> None:
+    project = factories.project()
+    ada = factories.user("ada")
+    factories.attempt(factories.run(project, author=ada))
+    factories.run(project, author=ada, status="finished")
+    assert run_list.counts(project.pk) == (2, 1)
+    assert run_list.authors(project.pk) == [(ada.pk, "ada")]

@@ -1,0 +1,75 @@
+import re
+
+import pytest
+from django.test import Client
+from django.utils import timezone
+
+from eagle3web.models import Project, Run
+from tests.support import factories
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def project() -> Project:
+    project = factories.project(slug="p")
+    for n in range(30):
+        run = factories.run(project, title=f"run {n}")
+        factories.progress(factories.attempt(run, status="finished", ended_at=timezone.now()), tokens=(n * 7) % 30)
+    return project
+
+
+def rows(html: str) -> list[int]:
+    return [int(number) for number in re.findall(r'id="run-row-(\d+)"', html)]
+
+
+def test_list_is_newest_first_and_pages(viewer: Client, project: Project) -> None:
+    pks = list(Run.objects.order_by("-pk").values_list("pk", flat=True))
+    html = viewer.get("/projects/p/runs/").content.decode()
+    assert rows(html) == pks[:25]
+    assert "1 to 25 of 30" in html
+    assert rows(viewer.get("/projects/p/runs/?page=2").content.decode()) == pks[25:]
+
+
+def test_list_sorts_by_tokens_in_the_database(viewer: Client, project: Project) -> None:
+    html = viewer.get("/projects/p/runs/?sort=-result").content.decode()
+    tokens = dict(Run.objects.values_list("pk", "attempts__datasets__tokens"))
+    assert [tokens[pk] for pk in rows(html)] == sorted(tokens.values(), reverse=True)[:25]
+    assert 'aria-sort="descending"' in html
+
+
+def test_address_keeps_filter_order_and_page(viewer: Client, project: Project) -> None:
+    html = viewer.get("/projects/p/runs/?q=run&sort=run&page=1").content.decode()
+    assert 'value="run"' in html
+    assert "?q=run&amp;sort=run&amp;page=2" in html
+    assert "?q=run&amp;sort=-run" in html
+
+
+def test_search_narrows_the_list(viewer: Client, project: Project) -> None:
+    assert len(rows(viewer.get("/projects/p/runs/?q=run 1").content.decode())) == 11
+    html = viewer.get("/projects/p/runs/?q=nothing like it").content.decode()
+    assert rows(html) == []
+    assert "No run matches" in html
+
+
+def test_new_rows_come_by_themselves_only_into_the_newest_page(viewer: Client, project: Project) -> None:
+    assert 'id="runs-rows"' in viewer.get("/projects/p/runs/").content.decode()
+    for query in ("?page=2", "?sort=run", "?q=run"):
+        assert 'id="runs-rows"' not in viewer.get(f"/projects/p/runs/{query}").content.decode()
+
+
+def test_script_gets_the_table_alone(viewer: Client, project: Project) -> None:
+    html = viewer.get("/projects/p/runs/", headers={"HX-Request": "true", "HX-Target": "runs-table"}).content.decode()
+    assert html.lstrip().startswith('<div id="runs-table">')
+
+
+@pytest.mark.parametrize("query", ["?page=999", "?page=x", "?sort=nonsense", "?state=odd", "?since=yesterday", "?author=1"])
+def test_odd_addresses_do_not_break_the_page(viewer: Client, project: Project, query: str) -> None:
+    assert viewer.get(f"/projects/p/runs/{query}").status_code == 200
+
+
+def test_list_costs_the_same_for_any_number_of_rows(
+    viewer: Client, project: Project, django_assert_max_num_queries: object
+) -> None:
+    with django_assert_max_num_queries(24):  # type: ignore[operator]
+        viewer.get("/projects/p/runs/")
