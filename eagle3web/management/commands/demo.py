@@ -42,7 +42,8 @@ class Command(BaseCommand):
             raise CommandError("--budget: at least one token for each dataset")
         if not port_is_free(options["port"]):
             raise CommandError(f"port {options['port']} is taken; choose another one: make demo PORT={options['port'] + 1}")
-        signal.signal(signal.SIGTERM, as_interrupt)
+        for ending in (signal.SIGINT, signal.SIGTERM):  # SIGINT too: a shell starts background jobs with it ignored
+            signal.signal(ending, as_interrupt)
         console = Console() if sys.stdout.isatty() else Console(width=WIDE)
         try:
             problems = self.demonstrate(console, budget=options["budget"], port=options["port"], once=options["once"])

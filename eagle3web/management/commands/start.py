@@ -32,7 +32,8 @@ class Command(BaseCommand):
             raise CommandError(f"port {port} is taken; choose another one: make run PORT={port + 1}")
         prepare()
         admin = create_first_admin()
-        signal.signal(signal.SIGTERM, as_interrupt)
+        for ending in (signal.SIGINT, signal.SIGTERM):  # SIGINT too: a shell starts background jobs with it ignored
+            signal.signal(ending, as_interrupt)
         with Processes(WANTED, port=port, log=settings.EAGLE3_HOME / "system.log") as system:
             try:
                 system.wait(needs=lambda health: bool(health.get("workers")), what="the worker", timeout_s=60)
