@@ -87,6 +87,7 @@ def _create(run: Run, number: int) -> Attempt:
             total=plan["prompts_count"] or 0,
             budget=plan["budget"],
             max_samples=plan["max_samples"],
+            budget_version=plan["budget_version"],
         )
     attempts.record_transition(
         run, attempt=attempt, old=RunStatus.QUEUED, new=RunStatus.STARTING, reason=f"launched on {attempt.host}", author=None

@@ -65,8 +65,9 @@ class Progress:
     def _progress(self, event: GenerationProgress, t: datetime) -> bool:
         row = self._row(event.dataset)
         moved = (row.done, row.errors, row.tokens) != (event.done, event.errors, event.tokens)
-        # A dataset that had ended runs again once its budget was raised; the last counts of one that ends do not reopen it.
-        runs = {"state": DatasetState.RUNNING, "reason": ""} if row.state == DatasetState.PENDING or event.in_flight else {}
+        # A dataset that had ended runs again once its budget was raised. What a pending one has on disk does not start it, nor
+        # do the last counts of one that ends reopen it.
+        runs = {"state": DatasetState.RUNNING, "reason": ""} if event.in_flight else {}
         self._set(event.dataset, t, **runs, **_counts(event))
         last = self._drawn.get(("tokens", event.dataset))
         if last is None or t - last >= POINT_EVERY:

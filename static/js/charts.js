@@ -67,7 +67,8 @@ const draw = (el) => {
 const isTime = (figure) => figure.layout?.xaxis?.type === "date";
 const zoned = (figure) => {
   if (!isTime(figure)) return figure;
-  const local = (x) => (typeof x === "number" ? x + zoneOffset(x) : x);
+  // Written out without a zone: Plotly takes a bare number for a moment of the browser's own zone and would shift it again.
+  const local = (x) => (typeof x === "number" ? new Date(x + zoneOffset(x)).toISOString().slice(0, -1) : x);
   const move = (object) => (object.xref === "paper" ? object : { ...object, ...Object.fromEntries(["x", "x0", "x1"].filter((k) => k in object).map((k) => [k, local(object[k])])) });
   const layout = { ...figure.layout, shapes: figure.layout.shapes?.map(move), annotations: figure.layout.annotations?.map(move) };
   if (layout.xaxis.range) layout.xaxis = { ...layout.xaxis, range: layout.xaxis.range.map(local) };
