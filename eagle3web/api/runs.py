@@ -17,7 +17,7 @@ from eagle3web.api.attempts import AttemptOut, ShownOut
 from eagle3web.api.auth import may, user_of
 from eagle3web.api.base import Body, Id, Out, Page, Paging, Slug, Text, page
 from eagle3web.api.errors import Problem
-from eagle3web.domain import plans, runs
+from eagle3web.domain import leases, plans, runs
 from eagle3web.domain.clock import database_now
 from eagle3web.domain.shown import shown_run
 from eagle3web.enums import RunStatus, Stage
@@ -198,7 +198,8 @@ def _judged(found: Iterable[Any]) -> list[Run]:
     attempts = Attempt.objects.defer("config").in_bulk([run.last_attempt_id for run in rows if run.last_attempt_id])
     now = database_now()
     for run in rows:
-        run.shown = shown_run(run, attempts.get(run.last_attempt_id), now)
+        holder = leases.holder(run) if run.status == RunStatus.QUEUED else None
+        run.shown = shown_run(run, attempts.get(run.last_attempt_id), now, holder=holder)
     return rows
 
 

@@ -11,7 +11,7 @@ from django.conf import settings
 
 from eagle3web.enums import AttemptStatus, RunStatus, ShownState
 from eagle3web.formats import duration
-from eagle3web.models import Attempt, Run
+from eagle3web.models import Attempt, Lease, Run
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -43,11 +43,13 @@ def shown_state(attempt: Attempt, now: datetime) -> Shown:
     )
 
 
-def shown_run(run: Run, attempt: Attempt | None, now: datetime) -> Shown:
-    """Judge a run by its last attempt; a run that is queued has nobody to judge yet."""
-    if run.status == RunStatus.QUEUED or attempt is None:
-        waits = "waits for a worker" if run.status == RunStatus.QUEUED else "never started"
-        return Shown(state=ShownState(run.status), words=waits)
+def shown_run(run: Run, attempt: Attempt | None, now: datetime, *, holder: Lease | None = None) -> Shown:
+    """Judge a run by its last attempt. A queued one has nobody to judge yet; `holder` (leases.holder) keeps it waiting."""
+    if run.status == RunStatus.QUEUED:
+        waits = f"waits for {holder.attempt}, which holds {holder}" if holder else "waits for a worker"
+        return Shown(state=ShownState.QUEUED, words=waits)
+    if attempt is None:
+        return Shown(state=ShownState(run.status), words="never started")
     return shown_state(attempt, now)
 
 

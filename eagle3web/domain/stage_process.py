@@ -79,6 +79,8 @@ class StageProcess:
         if not self._ending:
             self._ending = [(float("inf"), signal.SIGKILL)]
         os.killpg(self.pid, sig)
+        # One that is stopped acts on TERM only once it goes on.
+        os.killpg(self.pid, signal.SIGCONT)
         return sig
 
     def has_ended(self) -> bool:

@@ -16,6 +16,7 @@ from types import FrameType
 from typing import Any
 
 from django.conf import settings
+from django.db.models import Q
 
 from eagle3web import pokes
 from eagle3web.domain import attempts, procfs, verdict
@@ -82,15 +83,12 @@ class Supervisor:
 
     def _claim(self) -> bool:
         """Take the attempt by its first heartbeat: of two supervisors one is first, and one that ended stays so."""
-        mine = {
-            "heartbeat_at": database_now(),
-            "supervisor_pid": os.getpid(),
-            "supervisor_started": procfs.start_time(os.getpid()),
-            "boot_id": procfs.boot_id(),
-            "host": settings.EAGLE3_HOST,
-        }
-        unclaimed = Attempt.objects.filter(pk=self._attempt.pk, status__in=AttemptStatus.LIVE, heartbeat_at=None)
-        return unclaimed.update(**mine) == 1
+        me = {"supervisor_pid": os.getpid(), "supervisor_started": procfs.start_time(os.getpid())}
+        here = {"boot_id": procfs.boot_id(), "host": settings.EAGLE3_HOST}
+        # Ours already, if an earlier try was stored and its answer lost.
+        unclaimed = Q(heartbeat_at=None) | Q(**me)
+        live = Attempt.objects.filter(unclaimed, pk=self._attempt.pk, status__in=AttemptStatus.LIVE)
+        return live.update(heartbeat_at=database_now(), **me, **here) == 1
 
     def _start(self) -> StageProcess:
         argv = [*self._attempt.argv, "--control-stdin", "--supervisor-pid", str(os.getpid())]

@@ -7,7 +7,7 @@ import pytest
 
 from eagle3web.domain.shown import shown_run, shown_state
 from eagle3web.enums import AttemptStatus, RunStatus, ShownState
-from eagle3web.models import Attempt, Run
+from eagle3web.models import Attempt, Lease, Run
 
 NOW = datetime(2026, 11, 30, 12, 0, tzinfo=UTC)
 
@@ -80,6 +80,12 @@ def test_shown_run_is_queued_without_an_attempt_and_again_after_resume() -> None
     assert shown_run(Run(status=RunStatus.QUEUED), None, NOW).words == "waits for a worker"
     resumed = shown_run(Run(status=RunStatus.QUEUED), attempt(status=AttemptStatus.FAILED), NOW)
     assert resumed.state == ShownState.QUEUED
+
+
+def test_shown_run_names_who_keeps_it_waiting() -> None:
+    lease = Lease(device="responses/kimi", attempt=attempt(run_id=7, number=2))
+    shown = shown_run(Run(status=RunStatus.QUEUED), None, NOW, holder=lease)
+    assert shown.words == "waits for r7 attempt 2, which holds responses/kimi"
 
 
 def test_shown_run_is_stopped_when_it_never_started() -> None:

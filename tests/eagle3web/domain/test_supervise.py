@@ -151,12 +151,21 @@ def test_run_stops_a_stage_that_was_asked_to(make: Made) -> None:
     assert attempt.datasets.get().state == "stopped"
 
 
-@pytest.mark.django_db
+@pytest.mark.django_db(transaction=True)
 @pytest.mark.parametrize(("stubborn", "number"), [({"ignore_stop": True}, 15), ({"ignore_stop": True, "ignore_term": True}, 9)])
 def test_run_ends_a_stage_that_does_not_stop(make: Made, stubborn: dict[str, Any], number: int) -> None:
-    attempt = make(steps=1000, **stubborn)
-    runs.request_stop(attempt.run, user=factories.user("ada"))
+    attempt = make(steps=10_000, **stubborn)
+    ada = factories.user("ada")
+
+    def stop() -> None:
+        wait_until(lambda: Event.objects.exists(), "the stage works")
+        runs.request_stop(attempt.run, user=ada)
+        connection.close()
+
+    thread = threading.Thread(target=stop)
+    thread.start()
     attempt = supervised(attempt, IMPATIENT)
+    thread.join()
     assert (attempt.status, attempt.signal) == ("stopped", number)
     assert attempt.reason.startswith(f"stopped by ada; it did not save by itself: killed by signal {number}")
 
