@@ -46,6 +46,7 @@ class AnswerLengths:
         self._sum = [0] * self._bins
         self._square = [0] * self._bins
         self._put(self._bins - 1, self.cap)
+        self._lengths = [0] * self._bins
 
     def add(self, tokens: int, *, reach: float | None = None) -> None:
         """Count a finished answer; `reach` is its age when it finished, by default that of an answer at the usual speed."""
@@ -54,6 +55,7 @@ class AnswerLengths:
         self._squares += tokens * tokens
         self.longest = max(self.longest, tokens)
         self._put(self._bin(tokens if reach is None else reach), tokens)
+        self._lengths[self._bin(tokens)] += 1
 
     @property
     def mean(self) -> float:
@@ -64,6 +66,17 @@ class AnswerLengths:
     def deviation(self) -> float:
         """Standard deviation of the finished answers; 0 without any."""
         return max(0.0, self._squares / self.answers - self.mean**2) ** 0.5 if self.answers else 0.0
+
+    @property
+    def width(self) -> int:
+        """Tokens in a bin."""
+        return self._width
+
+    @property
+    def counts(self) -> list[int]:
+        """Finished answers by their length; empty bins at the end are left out."""
+        last = max((k for k, count in enumerate(self._lengths) if count), default=-1)
+        return self._lengths[: last + 1]
 
     def outlook(self, reaches: Iterable[float]) -> Outlook:
         """What to expect of the answers in flight, each given by its reach, and of one more."""

@@ -50,11 +50,11 @@ class GenerationFlow:
         self._stop_on_signals()
         try:
             async with asyncio.TaskGroup() as group:
-                helpers = [
-                    group.create_task(work)
-                    for work in (self._reporter.tick(), self._reporter.watch_progress(), self._steering.follow())
-                ]
+                reporter = self._reporter
+                works = (reporter.tick(), reporter.watch_progress(), reporter.watch_lengths(), self._steering.follow())
+                helpers = [group.create_task(work) for work in works]
                 await self._carry_out(group)
+                reporter.tell_lengths()
                 for helper in helpers:
                     helper.cancel()
             await asyncio.to_thread(self._write_manifests)
@@ -106,7 +106,7 @@ class GenerationFlow:
         await self._take_back(engines)
 
     async def _open(self, plan: DatasetPlan) -> None:
-        """Find out what is there, and tell at once when a dataset needs nothing. The loop turns meanwhile."""
+        """Find out what is there and tell it, also when a dataset needs nothing more. The loop turns meanwhile."""
         way = sampling_name(
             plan.sampling,
             chat_template=self._config.chat_template,
@@ -122,6 +122,8 @@ class GenerationFlow:
         dataset = DatasetRun(plan, store, prompts=prompts, retry_errors=self._config.retry_errors, emit=self.emit)
         self.datasets.append(dataset)
         dataset.skip_if_done()
+        if dataset.phase is Phase.WAITING:
+            self.emit(dataset.progress(time.monotonic()))
 
     async def _connect(self, group: asyncio.TaskGroup) -> Engines:
         """Load the tokenizer and wait for an engine, however long that takes; a run that is stopped does not wait."""

@@ -4,13 +4,14 @@ import asyncio
 import time
 from collections.abc import Callable, Sequence
 
-from pipeline.events import SampleLogged, StatusChanged, Warned
+from pipeline.events import LengthsCounted, SampleLogged, StatusChanged, Warned
 from pipeline.generation.dataset import DatasetRun, Phase
 from pipeline.responses.record import Failure, Response
 from pipeline.stage import Stage
 
 TICK_S = 1.0
 PROGRESS_S = 0.5
+LENGTHS_S = 5.0
 UNCHANGED_S = 5.0
 """Counts that stand still are told again after so long, since their rates fall."""
 QUIET_S = 45.0
@@ -31,6 +32,7 @@ class Reporter:
         self._last_finish = time.monotonic()
         self._told: dict[str, tuple[float, tuple[int, ...]]] = {}
         self._shown: dict[tuple[str, type], tuple[int, float]] = {}
+        self._counted: dict[str, int] = {}
         self.paused = False
 
     async def tick(self) -> None:
@@ -48,6 +50,20 @@ class Reporter:
                 if dataset.phase is Phase.ACTIVE and self._is_news(dataset, now):
                     self._stage.emit(dataset.progress(now))
             await asyncio.sleep(PROGRESS_S)
+
+    async def watch_lengths(self) -> None:
+        """Every few seconds, for ever. Raises DiskFullError."""
+        while True:
+            self.tell_lengths()
+            await asyncio.sleep(LENGTHS_S)
+
+    def tell_lengths(self) -> None:
+        """Emit how long answers are, of each dataset that has more of them than it last told."""
+        for dataset in self._datasets:
+            lengths = dataset.quota.lengths
+            if lengths.answers != self._counted.get(dataset.slug, 0):
+                self._counted[dataset.slug] = lengths.answers
+                self._stage.emit(LengthsCounted(dataset=dataset.slug, width=lengths.width, counts=lengths.counts))
 
     def tell_status(self, *, at_once: bool = False) -> None:
         """Emit what the run waits for, when that has changed and lasts from one look to the next, or `at_once`."""

@@ -78,3 +78,9 @@ def test_lengths_outlook_stays_within_what_is_possible(finished: list[int], reac
     assert -slack <= outlook.fresh <= cap + slack
     assert -slack <= outlook.running <= (cap + slack) * len(reaches)
     assert 0 <= outlook.running_variance <= (cap + slack) ** 2 * max(1, len(reaches))
+
+
+def test_lengths_are_counted_by_bin_without_the_empty_end() -> None:
+    lengths = lengths_of(0, 1, 5, cap=255)
+    assert (lengths.width, lengths.counts) == (2, [2, 0, 1])
+    assert lengths_of(cap=255).counts == []

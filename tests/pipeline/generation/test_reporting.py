@@ -7,7 +7,7 @@ import pytest
 
 from pipeline.artifacts import AttemptFolder
 from pipeline.config import DatasetPlan
-from pipeline.events import StatusChanged, read_events
+from pipeline.events import LengthsCounted, StatusChanged, read_events
 from pipeline.generation.dataset import DatasetRun
 from pipeline.generation.reporting import FIRST_SHOWN, SAMPLE_CHARS, Reporter, sample_of, warning_of
 from pipeline.responses.record import Failure
@@ -79,3 +79,14 @@ def test_sample_is_cut_and_kept_as_text() -> None:
 def test_warning_names_the_prompt() -> None:
     assert warning_of(FAILURE).text == "no answer to prompt row-1: too long"
     assert warning_of(replace(FAILURE, id="")).text == "no answer to prompt k: too long"
+
+
+def test_lengths_are_told_when_answers_have_come(desk: Desk) -> None:
+    desk.reporter.tell_lengths()
+    for tokens in (3, 9, 9):
+        desk.dataset.quota.lengths.add(tokens)
+    desk.reporter.tell_lengths()
+    desk.reporter.tell_lengths()
+    lengths = desk.dataset.quota.lengths
+    assert desk.said(LengthsCounted.kind) == [{"dataset": "B1", "width": lengths.width, "counts": lengths.counts}]
+    assert sum(lengths.counts) == 3
