@@ -63,7 +63,7 @@ class DatasetRun:
             lengths.add(tokens)
         target = Target(tokens=plan.budget, max_samples=plan.max_samples, enabled=plan.enabled, version=plan.budget_version)
         self.quota = Quota(target, lengths, prompts=prompts)
-        self._feed = PromptFeed(Path(plan.prompts), self._needs_no_answer)
+        self._feed = PromptFeed(Path(plan.prompts), store.answered if retry_errors else store.asked)
 
     @property
     def slug(self) -> str:
@@ -245,9 +245,6 @@ class DatasetRun:
                 return self._feed.take()
             except DataError as error:
                 self._emit(Warned(text=f"{error}; the line is passed over", dataset=self.slug))
-
-    def _needs_no_answer(self, key: str) -> bool:
-        return self.store.answered(key) or (not self._retry_errors and self.store.failed(key))
 
     def _eta(self, requests_per_s: float, tokens_per_s: float) -> float | None:
         """Seconds until the first of budget, samples and prompts runs out."""

@@ -17,6 +17,9 @@ ENTRY = struct.Struct("<16s8sHBxQIIf")
 CHECKED = struct.Struct(f"<{ENTRY.size}sI")
 WIDTH = CHECKED.size
 
+BLOCK = 4096
+"""Entries read at a time."""
+
 UNREADABLE, STOP, LENGTH, OTHER = range(4)
 FINISH_REASONS = {STOP: "stop", LENGTH: "length", OTHER: "other"}
 CODES = {"stop": STOP, "length": LENGTH}
@@ -63,13 +66,18 @@ class PartSizes:
     def last(self) -> int:
         return max(self._sizes, default=1)
 
-    def follows(self, entry: Entry, end: Position) -> bool:
-        """Whether a line may stand at `entry`'s place when the line before ended at `end`."""
-        if entry.offset + entry.size > self._sizes.get(entry.part, -1):
-            return False
-        if entry.part == end.part:
-            return entry.offset == end.offset
-        return entry.offset == 0 and entry.part > end.part and end.offset == self._sizes.get(end.part)
+    def matching(self, entries: list[Entry], end: Position) -> int:
+        """How many of these entries follow from each other and from `end`, line by line without a gap, within the parts."""
+        part, offset = end
+        size_of_part = self._sizes.get(part, 0)
+        for n, (_, _, its_part, _, begin, size, _, _) in enumerate(entries):
+            if its_part != part:
+                if its_part < part or offset != size_of_part or its_part not in self._sizes:
+                    return n
+                part, offset, size_of_part = its_part, 0, self._sizes[its_part]
+            if begin != offset or (offset := begin + size) > size_of_part:
+                return n
+        return len(entries)
 
 
 def entry_of(response: Response, *, part: int, offset: int, size: int) -> Entry:
@@ -104,21 +112,26 @@ def last_entry(folder: Path) -> Entry | None:
         return Entry._make(ENTRY.unpack(file.read(ENTRY.size)))
 
 
-def read_entries(folder: Path) -> Iterator[Entry]:
-    """Entries up to the first that is torn, damaged or does not follow from the one before it and the parts on disk."""
+def read_blocks(folder: Path) -> Iterator[list[Entry]]:
+    """Entries, some thousands at a time, up to the first that is torn, damaged or does not follow from the one before it and
+    the parts on disk.
+    """
     path = folder / NAME
     data = path.read_bytes() if path.exists() else b""
     if not data.startswith(MAGIC):
         return
     parts = PartSizes(folder)
     end = parts.start
-    whole = (len(data) - len(MAGIC)) // WIDTH * WIDTH
-    for raw, checksum in CHECKED.iter_unpack(data[len(MAGIC) : len(MAGIC) + whole]):
-        entry = Entry._make(ENTRY.unpack(raw))
-        if checksum != zlib.crc32(raw) or not parts.follows(entry, end):
+    whole = len(MAGIC) + (len(data) - len(MAGIC)) // WIDTH * WIDTH
+    for at in range(len(MAGIC), whole, BLOCK * WIDTH):
+        pairs = list(CHECKED.iter_unpack(data[at : min(at + BLOCK * WIDTH, whole)]))
+        entries = [Entry(*ENTRY.unpack(raw)) for raw, _ in pairs]
+        good = next((n for n, (raw, checksum) in enumerate(pairs) if zlib.crc32(raw) != checksum), len(pairs))
+        good = min(good, parts.matching(entries, end))
+        yield entries[:good]
+        if good < len(entries):
             return
-        end = Position(entry.part, entry.offset + entry.size)
-        yield entry
+        end = Position(entries[-1].part, entries[-1].offset + entries[-1].size)
 
 
 def part_paths(folder: Path) -> list[Path]:

@@ -109,8 +109,9 @@ def record_seed(run_seed: int, key: str) -> int:
 
 
 def key_digest(key: str) -> bytes:
-    """Sixteen bytes that stand for a prompt's key."""
-    return hashlib.blake2b(key.encode(), digest_size=16).digest()
+    """Sixteen bytes that stand for a prompt's key: the key itself where it fits, as an import's keys do."""
+    raw = key.encode()
+    return raw.ljust(16, b"\0") if len(raw) <= 16 else hashlib.blake2b(raw, digest_size=16).digest()
 
 
 def _values(record: Any) -> dict[str, Any]:  # noqa: ANN401  (a dataclass of this file; asdict would copy every token id)

@@ -20,7 +20,7 @@ from pipeline.responses.index import (
     entry_of,
     last_entry,
     part_name,
-    read_entries,
+    read_blocks,
     unreadable,
 )
 from pipeline.responses.record import Failure, Response, Scope, key_digest
@@ -73,8 +73,10 @@ class ResponseStore:
     def answered(self, key: str) -> bool:
         return key_digest(key) in self._answered
 
-    def failed(self, key: str) -> bool:
-        return key_digest(key) in self._failed
+    def asked(self, key: str) -> bool:
+        """Whether there is an answer, or a reason why there is none."""
+        digest = key_digest(key)
+        return digest in self._answered or digest in self._failed
 
     def append(self, response: Response) -> None:
         """Keep an answer. It is there for good when this returns. Raises DiskFullError, and DataError for a second answer."""
@@ -87,7 +89,7 @@ class ResponseStore:
         offset = self._part.append(line)
         entry = entry_of(response, part=self._end.part, offset=offset, size=len(line))
         self._index.append(entry.packed())
-        self._count(entry)
+        self._count([entry])
 
     def append_failure(self, failure: Failure) -> None:
         """Keep the reason why a prompt gave no answer. Raises DiskFullError."""
@@ -109,9 +111,9 @@ class ResponseStore:
     def _load(self) -> None:
         known = 0
         if self._index_is_of_these_parts():
-            for entry in read_entries(self.folder):
-                self._count(entry)
-                known += 1
+            for entries in read_blocks(self.folder):
+                self._count(entries)
+                known += len(entries)
         self._index = AppendFile(self.folder / NAME)
         found, good = self._index.size, len(MAGIC) + known * WIDTH
         self._index.cut(good if known else 0)
@@ -150,22 +152,28 @@ class ResponseStore:
             else:
                 entry = entry_of(line.response, part=line.part, offset=line.offset, size=line.size)
             self._index.append(entry.packed())
-            self._count(entry)
+            self._count([entry])
             read += 1
         return read
 
-    def _count(self, entry: Entry) -> None:
-        self._lines = self._lines + 1 if entry.part == self._end.part else 1
-        self._end = Position(entry.part, entry.offset + entry.size)
-        if entry.scope != self._digest or entry.finish == UNREADABLE:
-            return
-        if entry.key in self._answered:
-            self.warnings.append(f"{self.folder / part_name(entry.part)}, line {self._lines}: a second answer; not counted")
-            return
-        self._answered.add(entry.key)
-        self._failed.discard(entry.key)
-        self.lengths.append(entry.completion_tokens)
-        self.finish_reasons[FINISH_REASONS[entry.finish]] += 1
+    def _count(self, entries: list[Entry]) -> None:
+        """Take up lines that are on disk, in order."""
+        part, lines, ours = self._end.part, self._lines, self._digest
+        for key, scope, its_part, finish, _, _, tokens, _ in entries:
+            lines = lines + 1 if its_part == part else 1
+            part = its_part
+            if scope != ours or finish == UNREADABLE:
+                continue
+            if key in self._answered:
+                self.warnings.append(f"{self.folder / part_name(part)}, line {lines}: a second answer; not counted")
+                continue
+            self._answered.add(key)
+            self._failed.discard(key)
+            self.lengths.append(tokens)
+            self.finish_reasons[FINISH_REASONS[finish]] += 1
+        if entries:
+            self._end = Position(part, entries[-1].offset + entries[-1].size)
+            self._lines = lines
 
     def _next_part(self) -> None:
         self._part.close()

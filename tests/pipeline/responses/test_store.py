@@ -97,7 +97,8 @@ def test_store_counts_failures_until_they_are_answered(tmp_path: Path) -> None:
         store.append(answer(2))
         assert store.failures == 1
     with ResponseStore(tmp_path, SCOPE) as store:
-        assert (store.failures, store.failed(f"{1:016x}"), store.failed(f"{2:016x}")) == (1, True, False)
+        asked = [store.asked(f"{n:016x}") for n in range(4)]
+        assert (store.failures, asked) == (1, [False, True, True, False])
     assert recount(tmp_path.parent)[tmp_path.name].errors == 1
 
 
