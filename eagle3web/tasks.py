@@ -23,8 +23,11 @@ log = logging.getLogger(__name__)
 
 
 def launch_soon(run: Run) -> None:
-    """Send the message that launches a queued run, once the transaction is committed. A lost one costs ten seconds."""
-    transaction.on_commit(partial(launch_run.delay, run.pk, run.attempts.count() + 1))
+    """Send the message that launches a queued run, once the transaction is committed.
+
+    With the broker away that fails, which is only logged: the run is queued, and beat launches it when the broker is back.
+    """
+    transaction.on_commit(partial(launch_run.delay, run.pk, run.attempts.count() + 1), robust=True)
 
 
 @shared_task

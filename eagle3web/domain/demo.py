@@ -6,8 +6,6 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from django.db.models import Max
-
 from eagle3web.domain import budgets, plans, runs
 from eagle3web.enums import DatasetState, EngineState, RunStatus, Stage
 from eagle3web.models import Attempt, Dataset, Engine, Project, Run, TokenBudget, User
@@ -65,12 +63,6 @@ def demo_run(project: Project, *, engine: Engine, user: User) -> Run:
         return last
     config = plans.generate_config(project, engines=[engine], concurrency=CONCURRENCY, order="sequential")
     return runs.create_run(project, stage=Stage.GENERATE, config=config, user=user, title="Demo generation", tags=["demo"])
-
-
-def next_attempt_number(run: Run) -> int:
-    """The number that a launch of this run would get."""
-    highest: int | None = run.attempts.aggregate(highest=Max("number"))["highest"]
-    return (highest or 0) + 1
 
 
 def summary(run: Run, *, started: datetime, times: dict[str, float]) -> dict[str, Any]:

@@ -4,6 +4,7 @@ import hashlib
 import secrets
 from datetime import datetime, timedelta
 
+from django.contrib.auth.hashers import UNUSABLE_PASSWORD_PREFIX
 from django.contrib.auth.tokens import PasswordResetTokenGenerator
 from django.db import IntegrityError, transaction
 from django.db.models import Q
@@ -21,8 +22,11 @@ LAST_USE_STEP = timedelta(minutes=1)
 
 
 def create_first_admin() -> tuple[str, str] | None:
-    """Create the superuser `admin` where there is no account at all; `(username, password)`, or None if somebody is there."""
-    if User.objects.exists():
+    """Create the superuser `admin` where nobody can sign in with a password; `(username, password)`, or None if somebody can.
+
+    The demo's account has no password, so that a system that began as a demo gets its administrator too.
+    """
+    if User.objects.exclude(password__startswith=UNUSABLE_PASSWORD_PREFIX).exists():
         return None
     password = secrets.token_urlsafe(12)
     try:

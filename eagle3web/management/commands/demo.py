@@ -23,7 +23,7 @@ from eagle3web.management.commands.start import WANTED, as_interrupt, prepare
 from eagle3web.models import Run, User
 from eagle3web.system.follow import WIDE, follow
 from eagle3web.system.processes import Processes, SystemNotReadyError, free_port, port_is_free
-from eagle3web.tasks import launch_run
+from eagle3web.tasks import launch_soon
 from pipeline.tokens import PromptTokenizer
 
 STOP_WITHIN_S = 30.0
@@ -87,7 +87,7 @@ class Command(BaseCommand):
                 self.greet(console, system, user)
                 system.wait(needs=lambda health: bool(health.get("workers")), what="the worker", timeout_s=90)
                 run = demo.demo_run(project, engine=engine, user=user)
-                launch_run.delay(run.pk, demo.next_attempt_number(run))
+                launch_soon(run)
                 follow(run, console=console, check=system.check)
                 times = {"prepare_s": round(prepared_s, 1), "total_s": round(time.monotonic() - began, 1)}
                 run.refresh_from_db()

@@ -30,6 +30,13 @@ def test_first_admin_is_not_made_beside_other_people() -> None:
     assert people.create_first_admin() is None
 
 
+def test_first_admin_is_made_beside_an_account_without_a_password() -> None:
+    demo = make.user("demo")
+    demo.set_unusable_password()
+    demo.save()
+    assert people.create_first_admin() is not None
+
+
 def test_sign_in_link_works_once() -> None:
     user = make.user("ada")
     token = link_token(user)
