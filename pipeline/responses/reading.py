@@ -6,7 +6,6 @@ from pathlib import Path
 
 from pipeline.errors import DataError
 from pipeline.responses.failures import iter_failures
-from pipeline.responses.index import part_paths
 from pipeline.responses.record import Response
 from pipeline.responses.scan import scan_parts
 
@@ -47,8 +46,8 @@ def recount(folder: Path, *, sampling: str | None = None) -> dict[str, Recount]:
 
     `sampling` limits the count to one way of asking.
     """
-    stores = sorted(path for path in folder.iterdir() if path.is_dir())
-    return {store.name: _recount(store, sampling) for store in stores if part_paths(store)}
+    stores = sorted({path.parent for path in folder.glob("*/part-*.jsonl")})
+    return {store.name: _recount(store, sampling) for store in stores}
 
 
 def _recount(folder: Path, sampling: str | None) -> Recount:

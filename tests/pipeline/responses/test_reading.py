@@ -20,9 +20,10 @@ def test_recount_reads_the_parts_alone(tmp_path: Path) -> None:
     assert recount(tmp_path, sampling=SCOPE.sampling)["B1"].answers == 2
 
 
-def test_recount_of_an_empty_folder_is_empty(tmp_path: Path) -> None:
+def test_recount_of_an_empty_or_missing_folder_is_empty(tmp_path: Path) -> None:
     (tmp_path / "B1").mkdir()
     assert recount(tmp_path) == {}
+    assert recount(tmp_path / "none") == {}
 
 
 def test_iter_records_leaves_a_torn_last_line_to_its_writer(tmp_path: Path) -> None:
