@@ -67,7 +67,8 @@ class CompletionsClient(EngineClient):
 
     async def abort(self, rid: str | None = None) -> None:
         for scope in [scope for scope, caller in self._scopes.items() if rid in (None, caller)]:
-            scope.reschedule(asyncio.get_running_loop().time())
+            if not scope.expired():
+                scope.reschedule(asyncio.get_running_loop().time())
 
     async def model_info(self) -> ModelInfo:
         told = await self._transport.get("/v1/models", timeout_s=HEALTH_S)

@@ -19,13 +19,15 @@ class Gate:
 
     async def enter(self) -> Lane:
         """The least loaded engine that takes a request now; waits for one. Raises AbortedError when dismissed."""
+        join = self._waiters.append
         while True:
             now = asyncio.get_running_loop().time()
             open_lanes = [lane for lane in self._lanes if lane.has_room(now)]
             if open_lanes:
                 return min(open_lanes, key=lambda lane: lane.in_flight)
             waiter: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-            self._waiters.append(waiter)
+            join(waiter)
+            join = self._waiters.appendleft  # woken in vain: its turn is still the next one
             try:
                 await waiter
             except asyncio.CancelledError:

@@ -76,7 +76,13 @@ class Lane:
     def recall(self, now: float) -> None:
         """Take all requests back from an engine that will not answer them."""
         for scope in self.scopes:
-            scope.reschedule(now)
+            take_back(scope, now)
+
+
+def take_back(scope: asyncio.Timeout, now: float) -> None:
+    """End what runs inside a timeout scope, unless it is ending already."""
+    if not scope.expired():
+        scope.reschedule(now)
 
 
 def backoff(tries: int, *, longest_s: float = 10.0) -> float:

@@ -18,7 +18,7 @@ from pipeline.events import EngineChanged
 from pipeline.serving.base import EngineClient
 from pipeline.serving.gate import Gate
 from pipeline.serving.keeper import Keeper, KeeperSettings
-from pipeline.serving.lane import Lane, backoff
+from pipeline.serving.lane import Lane, backoff, take_back
 from pipeline.serving.records import Answer, ModelInfo, Partial
 from pipeline.serving.transport import TimedOutError
 
@@ -147,7 +147,7 @@ class EnginePool:
         except TimeoutError:
             for scope, lane in scopes.items():
                 if scope in lane.scopes:
-                    scope.reschedule(asyncio.get_running_loop().time())
+                    take_back(scope, asyncio.get_running_loop().time())
 
     async def close(self) -> None:
         """Stop watching and close all connections; requests still in flight fail."""

@@ -144,7 +144,7 @@ class StubEngine:
         """End the request with this id, or all."""
         for job in [job for job in self._jobs if rid in (None, job.rid)]:
             job.aborted = True
-            if job.wake is not None:
+            if job.wake is not None and not job.wake.expired():
                 job.wake.reschedule(asyncio.get_running_loop().time())
 
     def _starting(self) -> bool:

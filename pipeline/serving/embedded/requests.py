@@ -27,7 +27,7 @@ class SamplingParams(_Strict):
     stop_token_ids: tuple[int, ...] = ()
     ignore_eos: bool = False
     """Neither the model's end tokens nor `stop_token_ids` end the answer."""
-    sampling_seed: int | None = None
+    sampling_seed: int | None = Field(default=None, ge=0, lt=2**63)
     """Equal seed, prompt and parameters give an equal answer, whatever else the engine works on."""
 
     @property
@@ -55,7 +55,7 @@ class CompletionRequest(_Strict):
     top_p: float = Field(default=1.0, gt=0, le=1)
     top_k: int = Field(default=-1, ge=-1)
     min_p: float = Field(default=0.0, ge=0, le=1)
-    seed: int | None = None
+    seed: int | None = Field(default=None, ge=0, lt=2**63)
     stop_token_ids: tuple[int, ...] = ()
     ignore_eos: bool = False
     return_token_ids: bool = False
