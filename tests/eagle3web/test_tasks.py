@@ -1,0 +1,87 @@
+"""Messages: to whom they go, and what happens when there is no broker."""
+
+import base64
+import json
+import time
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+from django.conf import settings
+from redis import Redis
+
+from eagle3web import tasks
+from eagle3web.models import Attempt, Host, Run
+from tests.support import factories
+from tests.support.system import System
+
+
+@pytest.fixture
+def broker(bare_system: System) -> Iterator[Redis]:
+    bare_system.start("valkey")
+    client = Redis.from_url(settings.REDIS_URL)
+    yield client
+    client.close()
+
+
+def messages(broker: Redis, queue: str) -> list[tuple[str, list[Any]]]:
+    """Task names and arguments that wait in a queue, oldest first."""
+    raw: Any = broker.lrange(queue, 0, -1)
+    bodies = [json.loads(message) for message in reversed(raw)]
+    return [(body["headers"]["task"].rpartition(".")[2], json.loads(base64.b64decode(body["body"]))[0]) for body in bodies]
+
+
+@pytest.mark.slow
+def test_reconcile_asks_every_host_that_listens_and_launches_what_waits(broker: Redis) -> None:
+    factories.host(name="gpu-01")
+    factories.host(name="gpu-02", seen_at=None)
+    anywhere = factories.run()
+    there = factories.run(host="gpu-01")
+    factories.run(host="gpu-02")
+    tasks.reconcile()
+    assert messages(broker, "celery") == [("launch_run", [anywhere.pk, 1])]
+    assert messages(broker, "host.gpu-01") == [("reconcile_host", []), ("launch_run", [there.pk, 1])]
+    assert messages(broker, "host.gpu-02") == []
+
+
+@pytest.mark.slow
+def test_launch_run_passes_a_message_on_to_the_host_that_the_run_names(broker: Redis) -> None:
+    run = factories.run(host="gpu-01")
+    tasks.launch_run(run.pk, 1)
+    assert messages(broker, "host.gpu-01") == [("launch_run", [run.pk, 1])]
+    assert not Attempt.objects.exists()
+
+
+@pytest.mark.slow
+def test_sample_host_asks_every_host_that_listens(broker: Redis) -> None:
+    factories.host(name="gpu-01")
+    tasks.sample_host()
+    assert messages(broker, "host.gpu-01") == [("report_host", [])]
+
+
+@pytest.mark.django_db
+def test_messages_to_a_broker_that_is_away_are_no_error(
+    django_capture_on_commit_callbacks: Callable[..., Any],
+) -> None:
+    run = factories.run()
+    start = time.monotonic()
+    with django_capture_on_commit_callbacks(execute=True):
+        tasks.launch_soon(run)
+    assert time.monotonic() - start < 2
+    run.refresh_from_db()
+    assert run.status == "queued"
+
+
+@pytest.mark.django_db
+def test_launch_run_of_a_run_that_is_gone_is_no_error() -> None:
+    tasks.launch_run(7, 1)
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_worker_that_starts_reports_itself_and_looks_after_what_was_left() -> None:
+    lost = factories.attempt(host="test-host", boot_id="another")
+    tasks.begin()
+    lost.refresh_from_db()
+    assert lost.status == "lost"
+    assert Host.objects.get().name == "test-host"
+    assert Run.objects.get().status == "lost"
