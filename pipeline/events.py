@@ -168,7 +168,7 @@ class LengthsCounted(Event):
     dataset: str
     width: int
     """Completion tokens in a bin."""
-    counts: list[int]
+    counts: tuple[int, ...]
     """counts[i] answers have i · width ≤ tokens < (i + 1) · width; empty bins at the end are left out."""
 
 

@@ -63,7 +63,7 @@ class Reporter:
             lengths = dataset.quota.lengths
             if lengths.answers != self._counted.get(dataset.slug, 0):
                 self._counted[dataset.slug] = lengths.answers
-                self._stage.emit(LengthsCounted(dataset=dataset.slug, width=lengths.width, counts=lengths.counts))
+                self._stage.emit(LengthsCounted(dataset=dataset.slug, width=lengths.width, counts=tuple(lengths.counts)))
 
     def tell_status(self, *, at_once: bool = False) -> None:
         """Emit what the run waits for, when that has changed and lasts from one look to the next, or `at_once`."""
