@@ -42,9 +42,9 @@ class LlamaRunner:
         self._heads = int(config.num_attention_heads)
         self._kv_heads = int(config.num_key_value_heads)
         self._eps = float(config.rms_norm_eps)
-        self._embedding = model.model.embed_tokens.weight.detach()
+        self._embedding = _own(model.model.embed_tokens)
         self._layers = [_fused(layer) for layer in model.model.layers]
-        self._norm = model.model.norm.weight.detach()
+        self._norm = _own(model.model.norm)
         self._head = prepare(model.lm_head.weight.detach())
         self._cos, self._sin = _rotary(model, cache.context)
 
@@ -114,13 +114,19 @@ class LlamaRunner:
         return F.rms_norm(hidden, weight.shape, weight, self._eps)
 
 
+def _own(module: Any) -> Tensor:  # noqa: ANN401  (a module of transformers)
+    """A copy of its weight: the original may be a piece of the mapped file, and would keep the whole of it in memory."""
+    weight: Tensor = module.weight.detach().clone()
+    return weight
+
+
 def _fused(layer: Any) -> _Layer:  # noqa: ANN401  (a layer of transformers)
     attention, mlp = layer.self_attn, layer.mlp
     return _Layer(
-        input_norm=layer.input_layernorm.weight.detach(),
+        input_norm=_own(layer.input_layernorm),
         qkv=prepare(torch.cat([part.weight.detach() for part in (attention.q_proj, attention.k_proj, attention.v_proj)])),
         out=prepare(attention.o_proj.weight.detach()),
-        post_norm=layer.post_attention_layernorm.weight.detach(),
+        post_norm=_own(layer.post_attention_layernorm),
         gate_up=prepare(torch.cat([mlp.gate_proj.weight.detach(), mlp.up_proj.weight.detach()])),
         down=prepare(mlp.down_proj.weight.detach()),
     )
