@@ -45,7 +45,7 @@ def typed(line: events.Line) -> events.Event:
         return events.UnknownEvent(name=line.kind, payload=line.payload)
     try:
         return from_mapping(cls, line.payload)
-    except ConfigError as error:
+    except (ConfigError, TypeError, ValueError) as error:
         log.warning("event %d (%s) is kept raw: %s", line.seq, line.kind, error)
         return events.UnknownEvent(name=line.kind, payload=line.payload)
 

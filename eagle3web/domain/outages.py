@@ -20,6 +20,10 @@ class Patient:
     def is_ready(self) -> bool:
         return time.monotonic() >= self._next_try
 
+    def wait(self, seconds: float) -> None:
+        """Do not be ready before that."""
+        self._next_try = time.monotonic() + seconds
+
     def does(self, work: Callable[[], object]) -> bool:
         """Call `work`; False when the database could not be reached or written. Other errors pass through."""
         try:
@@ -29,7 +33,7 @@ class Patient:
             if self._since is None:
                 self._since = now
                 log.warning("the database is away (%s); trying again until it is back", str(error).strip())
-            self._next_try = now + RETRY_S
+            self.wait(RETRY_S)
             # The connection may be dead: the next try opens a new one.
             connection.close()
             return False

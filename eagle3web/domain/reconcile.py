@@ -84,13 +84,15 @@ def _bury(attempt: Attempt, reason: str) -> bool:
     folder = attempts.folder_of(attempt)
     if killed := kill_processes(folder):
         reason += f"; {len(killed)} of its processes still ran and were killed"
+    found = verdict.judge_unseen(None, reason=f"{reason}; its files could not be read")
     try:
         _store_rest(attempt)
         found = verdict.judge_unseen(last_word(folder.events), reason=reason)
-    except OSError as error:
-        found = verdict.judge_unseen(None, reason=f"{reason}; its files cannot be read: {error}")
-    log.warning("%s: %s", attempt, found.reason or found.status)
-    return attempts.mark(attempt, old=AttemptStatus.LIVE, new=found.status, reason=found.reason)
+    finally:
+        # Whatever is wrong with its files, it is not running.
+        log.warning("%s: %s", attempt, found.reason or found.status)
+        ended = attempts.mark(attempt, old=AttemptStatus.LIVE, new=found.status, reason=found.reason)
+    return ended
 
 
 def _store_rest(attempt: Attempt) -> None:

@@ -104,7 +104,7 @@ class Supervisor:
             if self._signal is not None and not self._stop_reason:
                 self._ask_to_stop(stage, f"stopped by signal {self._signal} to its supervisor")
             if self._database.is_ready():
-                self._database.does(lambda: self._turn(stage))
+                self._turn_safely(stage)
             if self._fenced and not self._stop_reason:
                 # Its run may go on elsewhere already.
                 self._ask_to_stop(stage, "its attempt was ended by somebody else", Patience(stop_s=2, term_s=2))
@@ -112,16 +112,24 @@ class Supervisor:
                 log.warning("the stage did not end by itself: sent signal %d to its group", sent)
             time.sleep(LOOK_S)
 
+    def _turn_safely(self, stage: StageProcess) -> None:
+        """A mistake of ours must not cost the stage its work: it is logged, and tried again with the next heartbeat."""
+        try:
+            self._database.does(lambda: self._turn(stage))
+        except Exception:
+            log.exception("the stage goes on, but what it says is not stored")
+            self._database.wait(BEAT_S)
+
     def _turn(self, stage: StageProcess) -> None:
         """Everything that needs the database, each in its time."""
         if self._is_due("controls", CONTROL_S):
             self._hand_over(stage)
+        if (tick := self._read_tick()) != self._tick or self._is_due("beat", BEAT_S):
+            self._beat(tick)
         if self._ingestor.has_more() and self._is_due("events", STORE_S):
             self._ingestor.store()
         if self._is_due("log", STORE_S):
             self._ship()
-        if (tick := self._read_tick()) != self._tick or self._is_due("beat", BEAT_S):
-            self._beat(tick)
 
     def _hand_over(self, stage: StageProcess) -> None:
         """Write what people asked for to the stage's input, in order."""

@@ -103,10 +103,14 @@ def test_reconcile_kills_what_the_attempt_left(tmp_path: Path) -> None:
 
 
 def test_reconcile_says_when_files_cannot_be_read(tmp_path: Path) -> None:
-    ours(tmp_path)
+    attempt = ours(tmp_path)
     (tmp_path / "log.txt").mkdir()
-    [attempt] = reconcile.reconcile_host()
-    assert "is gone; its files cannot be read: [Errno 21]" in attempt.reason
+    with pytest.raises(IsADirectoryError):
+        reconcile.reconcile_host()
+    attempt.refresh_from_db()
+    assert attempt.status == "lost"
+    assert attempt.reason.endswith("is gone; its files could not be read")
+    assert reconcile.reconcile_host() == []
 
 
 def test_reconcile_leaves_other_hosts_and_ended_attempts_alone(tmp_path: Path) -> None:

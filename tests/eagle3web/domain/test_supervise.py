@@ -16,6 +16,7 @@ from django.db import connection
 from django.utils import timezone
 
 from eagle3web.domain import attempts, controls, procfs, runs
+from eagle3web.domain.ingest import Ingestor
 from eagle3web.domain.stage_process import Patience
 from eagle3web.domain.supervise import Supervisor
 from eagle3web.enums import AttemptStatus
@@ -258,6 +259,25 @@ def test_run_goes_on_while_the_database_is_locked(make: Made, monkeypatch: pytes
     assert found.status == "finished"
     assert found.datasets.get().tokens == 600
     assert_all_is_stored(found)
+
+
+@pytest.mark.django_db
+def test_run_goes_on_when_what_the_stage_says_cannot_be_stored(
+    make: Made, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    real, calls = Ingestor.store, [0]
+
+    def stumble(ingestor: Ingestor) -> int:
+        calls[0] += 1
+        if calls[0] == 2:
+            raise KeyError("a mistake of ours")
+        return real(ingestor)
+
+    monkeypatch.setattr(Ingestor, "store", stumble)
+    attempt = supervised(make(steps=20))
+    assert attempt.status == "finished"
+    assert "the stage goes on, but what it says is not stored" in caplog.text
+    assert_all_is_stored(attempt)
 
 
 @pytest.mark.django_db(transaction=True)
