@@ -18,7 +18,7 @@ from eagle3web.views.access import looking, person
 def newest_attempt(request: HttpRequest, run_id: int) -> HttpResponse:
     """The run's newest attempt; a run that waits for its first one says what it waits for."""
     newest = Attempt.objects.filter(run=run_id).order_by("-number").values_list("number", flat=True).first()
-    return show(request, run_id, newest or 0)
+    return show(request, run_id, newest or 0, follows_newest=True)
 
 
 @require_safe
@@ -27,7 +27,8 @@ def one_attempt(request: HttpRequest, run_id: int, number: int) -> HttpResponse:
     return show(request, run_id, number)
 
 
-def show(request: HttpRequest, run_id: int, number: int) -> HttpResponse:
+def show(request: HttpRequest, run_id: int, number: int, *, follows_newest: bool = False) -> HttpResponse:
+    """One attempt's page; `follows_newest` goes on to the next attempt when there is one."""
     try:
         page = RunPage(run_id, number, rights(person(request)))
     except Run.DoesNotExist as error:
@@ -39,6 +40,6 @@ def show(request: HttpRequest, run_id: int, number: int) -> HttpResponse:
     if attempt is not None:
         context |= page.details(attempt)
         context["config_keys"] = list(flat(context["config"]))
-    context["unfinished"] = ("", 0)
+    context |= {"unfinished": ("", 0), "follows_newest": follows_newest}
     context["topics"] = topics(f"run/{run_id}/{number}", context["project"].pk)
     return render(request, "runs/run.html", context)

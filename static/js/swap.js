@@ -39,13 +39,16 @@ const insert = (fresh) => {
   list.querySelector("[data-when-empty]")?.remove();
 };
 
+// More than this part of the page is about something else now: another revision, or a newer attempt of a run whose page follows it.
+const isAnotherPage = (old, fresh) =>
+  old.dataset.page !== fresh.dataset.page || ("follows" in document.body.dataset && old.dataset.newest !== fresh.dataset.newest);
+
 const swapOne = (id, html) => {
   if (last.get(id) === html) return;
   last.set(id, html);
   const fresh = parse(html);
   const old = document.getElementById(id);
-  // Another revision, say: more than this part of the page is about something else now.
-  if (old?.dataset.page !== undefined && fresh && old.dataset.page !== fresh.dataset.page) location.reload();
+  if (old && fresh && isAnotherPage(old, fresh)) location.reload();
   if (!fresh || (!old && !fresh.dataset.list)) return;
   refresh(fresh);
   if (!old) insert(fresh);

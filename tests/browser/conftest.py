@@ -1,0 +1,98 @@
+"""A real Chromium before a real system. Every page is watched: no error in the console, no request beyond this machine."""
+
+import os
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import pytest
+from playwright.sync_api import Browser, ConsoleMessage, Page, Request, sync_playwright
+from pytest_django import Settings
+
+from eagle3web.domain.people import make_sign_in_link
+from eagle3web.models import User
+from tests.support.stub_engine import Behaviour
+from tests.support.system import System
+from tests.support.world import World, world
+
+FLAGS = [
+    "--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-component-update", "--disable-sync",
+    "--no-first-run", "--disable-default-apps", "--no-default-browser-check",
+]  # fmt: skip
+MAP_STYLE = "Applying inline style violates"
+"""Plotly sets one style of a map that no page has; the policy refuses it, and nothing is missing."""
+
+
+class Watch:
+    """What a page did that it should not."""
+
+    def __init__(self) -> None:
+        self.errors: list[str] = []
+        self.foreign: list[str] = []
+        self.expected: tuple[str, ...] = (MAP_STYLE,)
+        """Parts of console errors that a test causes on purpose."""
+
+    def follow(self, page: Page) -> None:
+        page.on("console", self._console)
+        page.on("pageerror", lambda error: self.errors.append(str(error)))
+        page.on("request", self._request)
+        page.on("dialog", lambda dialog: self.errors.append(f"a dialog: {dialog.message}"))
+
+    def _console(self, message: ConsoleMessage) -> None:
+        if message.type == "error" and not any(part in message.text for part in self.expected):
+            self.errors.append(f"{message.text} ({message.location.get('url')})")
+
+    def _request(self, request: Request) -> None:
+        if urlsplit(request.url).scheme not in ("data", "blob") and urlsplit(request.url).hostname != "127.0.0.1":
+            self.foreign.append(request.url)
+
+
+@pytest.fixture
+def watch() -> Iterator[Watch]:
+    watch = Watch()
+    yield watch
+    assert watch.foreign == []
+    assert watch.errors == []
+
+
+@pytest.fixture
+def chromium(system: System, monkeypatch: pytest.MonkeyPatch) -> Iterator[Browser]:
+    """A browser for one test: Playwright holds an event loop in this thread as long as it runs."""
+    path = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+    assert path, "the browser tests need Debian's chromium: apt-get install chromium"
+    # Rows are read between Playwright's calls, never within one.
+    monkeypatch.setitem(os.environ, "DJANGO_ALLOW_ASYNC_UNSAFE", "1")
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=path, args=FLAGS)
+        yield browser
+        browser.close()
+
+
+@pytest.fixture
+def page(chromium: Browser, system: System, watch: Watch) -> Iterator[Page]:
+    """A laptop's window, not signed in."""
+    context = chromium.new_context(
+        base_url=system.url, viewport={"width": 1440, "height": 900}, timezone_id="Europe/Madrid", locale="en-GB"
+    )
+    context.set_default_timeout(20_000)
+    context.on("page", watch.follow)
+    yield context.new_page()
+    context.close()
+
+
+@pytest.fixture
+def here(system: System, tmp_path: Path, settings: Settings) -> Iterator[World]:
+    """A project with two datasets and an engine that answers slowly enough to look at."""
+    # The site checks passwords with Django's own hashers.
+    settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.PBKDF2PasswordHasher"]
+    with world(system, tmp_path, Behaviour(latency_s=0.2, mean_tokens=60, vocab_size=300)) as found:
+        found.add("B1", tokens=6000)
+        found.add("B2", tokens=60_000)
+        yield found
+
+
+def sign_in(page: Page, user: User) -> None:
+    """With a one-time link, as the demo does it."""
+    page.goto(make_sign_in_link(user))
+    page.wait_for_url("**/projects/**")
