@@ -93,10 +93,23 @@ def test_overshoot_over_twenty_long_tailed_datasets_stays_within_an_answer(jitte
         lengths.append(long_tailed(rng, int(8 * budget / mean) + 50, mean=mean, sigma=rng.uniform(0.6, 1.3), cap=cap))
         quotas.append(quota(budget, cap=cap, prompts=len(lengths[-1])))
     engine = SimulatedEngine(slots=32, jitter=jitter, crowding=crowding, rng=rng)
-    outcome = engine.run(quotas, lengths, lambda: by_order("sequential", quotas))
+    engine.run(quotas, lengths, lambda: by_order("sequential", quotas))
     assert [one.reason for one in quotas] == ["budget_met"] * 20
     assert max(map(overshoot, quotas)) <= 1
-    assert outcome.idle < 0.25
+
+
+def test_datasets_in_one_flow_take_less_time_than_one_after_the_other() -> None:
+    rng = random.Random(5)
+    lengths = [long_tailed(rng, 800, mean=600, sigma=1.0, cap=4096) for _ in range(6)]
+    together, apart = ([quota(100_000, cap=4096) for _ in lengths] for _ in range(2))
+
+    def first_unended() -> list[int]:
+        return [next((i for i, one in enumerate(apart) if one.reason is None or one.in_flight), 0)]
+
+    flow = SimulatedEngine(slots=32, rng=rng).run(together, lengths, lambda: by_order("sequential", together))
+    barriers = SimulatedEngine(slots=32, rng=rng).run(apart, lengths, first_unended)
+    assert barriers.wall_s > 1.3 * flow.wall_s
+    assert barriers.idle > flow.idle
 
 
 @given(
