@@ -126,7 +126,8 @@ if DATABASES["default"]["ENGINE"] == "django.db.backends.sqlite3":
 else:
     DATABASES["default"]["CONN_HEALTH_CHECKS"] = True
     # A server that cannot be reached any more must be noticed, not waited for: five seconds to connect, twenty for an answer.
-    DATABASES["default"]["OPTIONS"] = {"connect_timeout": 5, "tcp_user_timeout": 20_000}
+    patience = {"connect_timeout": 5, "tcp_user_timeout": 20_000}
+    DATABASES["default"]["OPTIONS"] = patience | DATABASES["default"].get("OPTIONS", {})
 
 REDIS_URL: str = env.str("REDIS_URL", f"unix://{_socket_path()}")
 CHANNEL_LAYERS = {
