@@ -85,7 +85,9 @@ def chunked_loss(
     if targets.label_rows.shape[1] == 0:
         raise DataError("no row of this batch counts: the target's tokens all lie outside the draft vocabulary")
     hidden = hidden.to(compute_dtype(hidden))
-    loss, sums, hits = _ChunkedLoss.apply(hidden, head, targets, teacher, objective, scale)  # type: ignore[no-untyped-call]
+    # Autocast would compute the losses, too, in half precision.
+    with torch.autocast(hidden.device.type, enabled=False):
+        loss, sums, hits = _ChunkedLoss.apply(hidden, head, targets, teacher, objective, scale)  # type: ignore[no-untyped-call]
     correct = torch.zeros_like(targets.supervised)
     for step, rows in enumerate(targets.label_rows):
         correct[step, rows[rows >= 0]] = hits[step, rows >= 0]

@@ -61,6 +61,11 @@ class Teacher:
 
     @torch.no_grad()
     def targets(self, batch: Batch) -> Targets:
+        """The labels of a batch that count. Computed in the head's dtype, inside autocast too."""
+        with torch.autocast(batch.features.device.type, enabled=False):
+            return self._targets(batch)
+
+    def _targets(self, batch: Batch) -> Targets:
         states = self._normed(batch.teacher_states)
         best = self.best_tokens(states) if batch.argmax is None else batch.argmax
         tokens = self._draft_ids[best]
@@ -77,7 +82,6 @@ class Teacher:
             supervised=supervised,
         )
 
-    @torch.no_grad()
     def best_tokens(self, states: Tensor) -> Tensor:
         """The most likely token over the full vocabulary, int64 [rows]. states: [rows, H], normed."""
         wide = torch.promote_types(self._head.dtype, torch.float32)
@@ -88,7 +92,6 @@ class Teacher:
             best += [argmax(part.to(wide)) for part in torch.split(logits, tile)]
         return torch.cat(best)
 
-    @torch.no_grad()
     def draft_logits(self, states: Tensor) -> Tensor:
         """Logits of the draft vocabulary, [rows, N]. states: [rows, H], normed."""
         logits = states.to(self._draft_head.dtype) @ self._draft_head.T

@@ -8,7 +8,7 @@ import torch
 from pipeline.batching import Document, build_batch
 from pipeline.drafter_config import DrafterConfig
 from pipeline.errors import DataError
-from pipeline.loss import StepLosses, TrainingTimeTest
+from pipeline.loss import StepLosses, TrainingTimeTest, chunked_loss
 from pipeline.objectives import Kind, Objective
 from pipeline.teacher import Teacher
 from tests.support import drafter_reference as reference
@@ -104,6 +104,20 @@ def test_bfloat16_stays_within_one_percent_of_the_reference() -> None:
     with torch.autocast("cpu", torch.bfloat16):
         result = trained(setup, DOCUMENTS)
     assert (result.sums / result.counted).tolist() == pytest.approx(expected.step_losses, rel=0.01)
+
+
+def test_losses_are_summed_in_float32_under_autocast() -> None:
+    setup = tiny(dtype=torch.float32)
+    batch = build_batch(DOCUMENTS, steps=1)
+    with torch.autocast("cpu", torch.bfloat16):
+        hidden, targets = setup.drafter(batch), setup.teacher.targets(batch)
+        result = chunked_loss(hidden, setup.drafter.lm_head.weight, targets, setup.teacher, Objective(), torch.ones(1))
+    assert hidden.dtype == torch.bfloat16
+    assert targets.states.dtype == torch.float64
+    rows = hidden[0, targets.label_rows[0]]
+    log_q = (rows @ setup.drafter.lm_head.weight.bfloat16().T).float().log_softmax(-1)
+    p = setup.teacher.draft_logits(targets.states).float().softmax(-1)
+    torch.testing.assert_close(result.sums[0].item(), float(-(p * log_q).sum().detach()), rtol=1e-6, atol=0)
 
 
 def test_packed_documents_give_the_sums_of_single_ones() -> None:
