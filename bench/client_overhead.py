@@ -29,6 +29,7 @@ from pipeline.serving.sglang import sampling_params
 
 ROOT = Path(__file__).resolve().parent.parent
 STUB_GOAL, STUB_CONCURRENCY, STUB_LATENCY_S = 0.97, 512, 1.0
+WARM_UP_CYCLES = 2
 EMBEDDED_GOAL, EMBEDDED_CONCURRENCY = 0.95, 8
 EMBEDDED_ROUNDS, EMBEDDED_REQUESTS = 7, 24
 PROMPT = tuple(range(100, 164))
@@ -86,12 +87,17 @@ def pool_of(url: str) -> EnginePool:
 
 
 async def stub_ratio(url: str, seconds: float) -> float:
-    """Ideal cycle over the mean cycle of all workers; the first cycle, in which connections are opened, does not count."""
+    """Ideal cycle over the mean cycle of all workers.
+
+    Workers begin spread over one cycle, as answers of real lengths are: 512 in the same millisecond would measure a queue.
+    """
     pool = pool_of(url)
     cycles: list[float] = []
 
     async def worker(n: int) -> None:
-        await pool.generate((n + 3, *PROMPT), SAMPLING, rid=f"w{n}", seed=0)
+        await asyncio.sleep(STUB_LATENCY_S * n / STUB_CONCURRENCY)
+        for _ in range(WARM_UP_CYCLES):
+            await pool.generate((n + 3, *PROMPT), SAMPLING, rid=f"w{n}", seed=0)
         started = time.perf_counter()
         answers = 0
         while time.perf_counter() - started < seconds:

@@ -11,7 +11,7 @@ __all__ = ["Answer", "EngineClient", "EngineHealth", "EngineLoads", "ModelInfo",
 PROTOCOLS: dict[str, type[EngineClient]] = {"sglang": SglangClient, "openai": CompletionsClient}
 
 
-def connect(ref: EngineRef, *, timeout_s: float, vocab_size: int | None = None, probe_timeout_s: float = 20.0) -> EngineClient:
+def connect(ref: EngineRef, *, timeout_s: float, vocab_size: int | None = None, probe_timeout_s: float = 15.0) -> EngineClient:
     """A client for this engine. Nothing is sent yet: `await client.model_info()` asks what it serves.
 
     `timeout_s` bounds one answer, `probe_timeout_s` the one token of a probe; prompts are checked against `vocab_size`.

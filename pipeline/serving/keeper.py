@@ -19,7 +19,7 @@ TELL_EVERY_S = 5.0
 
 @dataclass(frozen=True, kw_only=True)
 class KeeperSettings:
-    quiet_s: float = 20.0
+    quiet_s: float = 15.0
     """An engine with requests and no answer for so long is asked to generate one token; if it does not, it is down."""
     longest_backoff_s: float = 5.0
     """Longest pause between two tries of an engine that is down."""
