@@ -47,7 +47,7 @@ class _RMSNorm(torch.autograd.Function):
     @staticmethod
     def forward(ctx: FunctionCtx, x: Tensor, weight: Tensor, eps: float, dtype: torch.dtype) -> Tensor:
         wide = x.to(torch.promote_types(x.dtype, torch.float32))
-        inverse = torch.rsqrt(wide.square().mean(-1, keepdim=True) + eps)  # [rows, 1]
+        inverse = torch.rsqrt((wide * wide).mean(-1, keepdim=True) + eps)  # [rows, 1]
         ctx.save_for_backward(x, weight, inverse)
         return (wide * inverse).mul_(weight).to(dtype)
 
@@ -74,6 +74,5 @@ class _SwiGLU(torch.autograd.Function):
     def backward(ctx: FunctionCtx, grad: Tensor) -> tuple[Tensor, Tensor]:
         gate, up = ctx.saved_tensors  # type: ignore[attr-defined]
         d_up = functional.silu(gate).mul_(grad)
-        share = torch.sigmoid(gate)
-        slope = (1 - share).mul_(gate).add_(1).mul_(share)  # the derivative of silu
-        return slope.mul_(up).mul_(grad), d_up
+        d_gate: Tensor = torch.ops.aten.silu_backward(grad * up, gate)
+        return d_gate, d_up

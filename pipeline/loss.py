@@ -87,7 +87,9 @@ def chunked_loss(
     hidden = hidden.to(compute_dtype(hidden))
     # Autocast would compute the losses, too, in half precision.
     with torch.autocast(hidden.device.type, enabled=False):
-        loss, sums, hits = _ChunkedLoss.apply(hidden, head, targets, teacher, objective, scale)  # type: ignore[no-untyped-call]
+        loss, sums, hits = _ChunkedLoss.apply(  # type: ignore[no-untyped-call]
+            torch.is_grad_enabled(), hidden, head, targets, teacher, objective, scale
+        )
     correct = torch.zeros_like(targets.supervised)
     for step, rows in enumerate(targets.label_rows):
         correct[step, rows[rows >= 0]] = hits[step, rows >= 0]
@@ -97,13 +99,20 @@ def chunked_loss(
 class _ChunkedLoss(torch.autograd.Function):
     @staticmethod
     def forward(
-        ctx: FunctionCtx, hidden: Tensor, head: Tensor, targets: Targets, teacher: Teacher, objective: Objective, scale: Tensor
+        ctx: FunctionCtx,
+        with_gradient: bool,
+        hidden: Tensor,
+        head: Tensor,
+        targets: Targets,
+        teacher: Teacher,
+        objective: Objective,
+        scale: Tensor,
     ) -> tuple[Tensor, Tensor, Tensor]:
         steps, rows, _ = hidden.shape
         wide = torch.promote_types(hidden.dtype, torch.float32)
         weight, flat = head.to(hidden.dtype), hidden.flatten(0, 1)  # [N, H], [K·R, H]
-        needs_gradient = any(ctx.needs_input_grad[:2])  # type: ignore[attr-defined]
-        d_flat, d_weight = torch.zeros_like(flat), torch.zeros_like(head, dtype=wide)
+        # The head's gradient is summed up transposed: so the small factor of each product is the one to be reordered.
+        d_flat, d_columns = torch.zeros_like(flat), head.new_zeros(head.shape[::-1], dtype=wide)  # [K·R, H], [H, N]
         losses, hits = [], []
         offsets = rows * torch.arange(steps, device=hidden.device)
         width = max(1, CHUNK_LOGITS // (steps * len(head)))
@@ -116,14 +125,14 @@ class _ChunkedLoss(torch.autograd.Function):
             loss, hit = _in_tiles(logits, teacher.draft_logits(states), tokens, objective)
             losses.append(loss)
             hits.append(hit)
-            if needs_gradient:
+            if with_gradient:
                 share = (scale.to(wide) * (places >= 0)).reshape(-1, 1)  # [c·K, 1]
                 d_logits = logits.flatten(0, 1)  # [c·K, N], overwritten by its gradient
                 d_flat.index_add_(0, index, ((d_logits @ weight) * share).to(flat.dtype))
-                d_weight += d_logits.T @ (chunk * share).to(hidden.dtype)
+                d_columns += (chunk * share).to(hidden.dtype).T @ d_logits
         counts = targets.label_rows >= 0  # [K, A']
         sums = (torch.cat(losses).T * counts).sum(1)
-        ctx.save_for_backward(d_flat.view_as(hidden), d_weight.to(head.dtype))
+        ctx.save_for_backward(d_flat.view_as(hidden), d_columns.T.to(head.dtype))
         correct = torch.cat(hits).T & counts
         ctx.mark_non_differentiable(sums, correct)
         return (scale.to(wide) * sums).sum(), sums, correct
@@ -131,7 +140,7 @@ class _ChunkedLoss(torch.autograd.Function):
     @staticmethod
     def backward(ctx: FunctionCtx, d_loss: Tensor, *_: Tensor) -> tuple[Tensor | None, ...]:
         d_hidden, d_head = ctx.saved_tensors  # type: ignore[attr-defined]
-        return d_hidden * d_loss, d_head * d_loss, None, None, None, None
+        return None, d_hidden * d_loss, d_head * d_loss, None, None, None, None
 
 
 def _in_tiles(logits: Tensor, teacher_logits: Tensor, tokens: Tensor, objective: Objective) -> tuple[Tensor, Tensor]:

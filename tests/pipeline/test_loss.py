@@ -162,6 +162,7 @@ def test_evaluation_without_gradients_gives_the_same_loss() -> None:
     batch = build_batch(DOCUMENTS, steps=STEPS)
     with torch.no_grad():
         result = TrainingTimeTest(setup.drafter, setup.teacher)(batch, setup.teacher.targets(batch))
+    assert not result.loss.requires_grad
     assert torch.equal(result.sums, trained(setup, DOCUMENTS).sums)
 
 
