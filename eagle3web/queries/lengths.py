@@ -37,7 +37,8 @@ def answer_lengths(attempt_id: int) -> list[Lengths]:
 def _makes_sense(event: LengthsCounted) -> bool:
     """An event comes from a file, and may be of a newer pipeline."""
     counts: object = event.counts
-    return isinstance(event.width, int) and isinstance(counts, (list, tuple)) and all(isinstance(count, int) for count in counts)
+    whole = isinstance(counts, (list, tuple)) and all(isinstance(count, int) for count in counts)
+    return whole and isinstance(event.width, int)
 
 
 def _merged(event: LengthsCounted) -> Lengths:

@@ -15,7 +15,9 @@ SKIPPED: dict[str, Any] = {
     "dataset": "B1_glaive", "reason": "budget_met", "tokens": 17_030_000, "budget": 10_000_000, "done": 9998, "prompts": 10_000,
     "budget_version": 1,
 }  # fmt: skip
-APPLIED: dict[str, Any] = {"dataset": "B3", "budget": 10_000_000, "max_samples": None, "previous": 8_000_000, "budget_version": 2}
+APPLIED: dict[str, Any] = {
+    "dataset": "B3", "budget": 10_000_000, "max_samples": None, "previous": 8_000_000, "budget_version": 2,
+}  # fmt: skip
 
 
 @pytest.fixture
