@@ -57,7 +57,7 @@ def watch() -> Iterator[Watch]:
 
 
 @pytest.fixture
-def chromium(system: System, monkeypatch: pytest.MonkeyPatch) -> Iterator[Browser]:
+def chromium(bare_system: System, monkeypatch: pytest.MonkeyPatch) -> Iterator[Browser]:
     """A browser for one test: Playwright holds an event loop in this thread as long as it runs."""
     path = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
     assert path, "the browser tests need Debian's chromium: apt-get install chromium"
@@ -70,15 +70,22 @@ def chromium(system: System, monkeypatch: pytest.MonkeyPatch) -> Iterator[Browse
 
 
 @pytest.fixture
-def page(chromium: Browser, system: System, watch: Watch) -> Iterator[Page]:
+def page(chromium: Browser, bare_system: System, watch: Watch) -> Iterator[Page]:
     """A laptop's window, not signed in."""
     context = chromium.new_context(
-        base_url=system.url, viewport={"width": 1440, "height": 900}, timezone_id="Europe/Madrid", locale="en-GB"
+        base_url=bare_system.url, viewport={"width": 1440, "height": 900}, timezone_id="Europe/Madrid", locale="en-GB"
     )
     context.set_default_timeout(20_000)
     context.on("page", watch.follow)
     yield context.new_page()
     context.close()
+
+
+@pytest.fixture
+def site(bare_system: System) -> System:
+    """Web and broker alone, for pages whose rows a test makes itself."""
+    bare_system.start("valkey", "web")
+    return bare_system
 
 
 @pytest.fixture
