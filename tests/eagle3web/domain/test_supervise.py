@@ -230,6 +230,7 @@ def test_run_ends_a_stage_whose_attempt_was_ended_by_somebody_else(make: Made) -
     assert_all_is_stored(found)
 
 
+@pytest.mark.slow
 @pytest.mark.django_db(transaction=True)
 def test_run_goes_on_while_the_database_is_locked(make: Made, monkeypatch: pytest.MonkeyPatch) -> None:
     if connection.vendor != "sqlite":
@@ -280,6 +281,7 @@ def test_run_goes_on_when_what_the_stage_says_cannot_be_stored(
     assert_all_is_stored(attempt)
 
 
+@pytest.mark.slow
 @pytest.mark.django_db(transaction=True)
 def test_run_stores_the_first_line_within_a_second_of_its_being_printed(make: Made) -> None:
     attempt = make(steps=40, first_words="hello\n", log_each_step=False)
@@ -300,6 +302,7 @@ def test_run_stores_the_first_line_within_a_second_of_its_being_printed(make: Ma
     assert seen[0] < 1.0
 
 
+@pytest.mark.slow
 @pytest.mark.django_db(transaction=True)
 def test_run_survives_a_stage_that_does_not_read(make: Made) -> None:
     attempt = make(steps=10_000)
