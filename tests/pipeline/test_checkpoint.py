@@ -1,9 +1,11 @@
 import os
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 import torch
 from safetensors.torch import load_file, save_file
+from torch.optim.lr_scheduler import LambdaLR
 
 from pipeline.artifacts import read_json, sha256_file
 from pipeline.batching import build_batch
@@ -17,7 +19,10 @@ from pipeline.checkpoint import (
 )
 from pipeline.checkpoint_check import check_folder
 from pipeline.errors import DataError, DiskFullError
-from tests.support.tiny_drafter import document, tiny
+from pipeline.loss import TrainingTimeTest
+from pipeline.model import Drafter
+from pipeline.training_state import DataPosition, capture_state, restore_state
+from tests.support.tiny_drafter import Tiny, document, tiny
 
 
 def saved(folder: Path, **changes: object) -> Path:
@@ -32,6 +37,45 @@ def test_loaded_drafter_computes_the_same(tmp_path: Path) -> None:
     batch = build_batch([document(20, (8, 20), seed=1)], steps=3)
     assert torch.equal(loaded(batch), setup.drafter(batch))
     assert torch.equal(loaded.vocabulary.token_ids, setup.drafter.vocabulary.token_ids)
+
+
+def train(setup: Tiny, optimizer: torch.optim.AdamW, scheduler: LambdaLR, steps: range) -> list[float]:
+    losses = []
+    for step in steps:
+        batch = build_batch([document(20, (8, 20), seed=step % 2), document(15, (5, 15), seed=2)], steps=3)
+        result = TrainingTimeTest(setup.drafter, setup.teacher)(batch, setup.teacher.targets(batch))
+        optimizer.zero_grad()
+        torch.autograd.backward(result.loss)
+        optimizer.step()
+        scheduler.step()
+        losses.append(float(result.loss.detach()))
+    return losses
+
+
+def optimizers(drafter: Drafter) -> tuple[torch.optim.AdamW, LambdaLR]:
+    optimizer = torch.optim.AdamW(drafter.parameters(), lr=0.01, betas=(0.9, 0.95))
+    return optimizer, LambdaLR(optimizer, lambda step: 1 / (1 + step))
+
+
+def test_training_resumed_at_step_10_equals_20_uninterrupted_steps_bit_for_bit(tmp_path: Path) -> None:
+    whole = tiny(dtype=torch.float32)
+    expected = train(whole, *optimizers(whole.drafter), range(20))
+    assert expected[-1] < expected[0]
+
+    first = tiny(dtype=torch.float32)
+    parts = optimizers(first.drafter)
+    losses = train(first, *parts, range(10))
+    save_checkpoint(
+        tmp_path / "step-10", first.drafter, lineage={}, training_state=capture_state(*parts, DataPosition(step=10))
+    )
+
+    resumed = replace(first, drafter=load_drafter(tmp_path / "step-10", first.drafter.embedding))
+    parts = optimizers(resumed.drafter)
+    position = restore_state(load_training_state(tmp_path / "step-10"), *parts)
+    losses += train(resumed, *parts, range(position.step, 20))
+    assert losses == expected
+    for name, weight in resumed.drafter.state_dict().items():
+        assert torch.equal(weight, whole.drafter.state_dict()[name]), name
 
 
 def test_checkpoint_passes_its_own_check_and_names_its_lineage(tmp_path: Path) -> None:
