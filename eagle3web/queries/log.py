@@ -100,10 +100,10 @@ def last_line(attempt_id: int) -> int:
     newest = LogChunk.objects.filter(attempt=attempt_id).order_by("-offset").first()
     if newest is None:
         return 0
-    # A chunk that begins inside a line counts that line's end too.
+    # A chunk that begins inside a line has that line before its first one, finished or not.
     ends = bytes(newest.data).count(b"\n")
     inside = newest.offset > 0 and not _ends_with_newline(attempt_id, newest.offset)
-    return newest.first_line - 1 + ends - (1 if inside and ends else 0)
+    return newest.first_line - 1 + ends - (1 if inside else 0)
 
 
 def window(attempt_id: int, *, after: int, count: int) -> list[Line]:

@@ -101,6 +101,7 @@ def test_ship_takes_long_lines_in_pieces_that_read_as_one(attempt: Attempt) -> N
     shipper = LogShipper(attempt)
     while shipper.ship():
         assert all(len(piece) <= CHUNK for piece in stored())
+        assert last_line(attempt.pk) == b"".join(stored()).count(b"\n")
     assert b"".join(stored()).decode().splitlines() == lines
     for piece in stored():
         piece.decode()
