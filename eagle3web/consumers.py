@@ -5,7 +5,6 @@ the database does not answer, so come back later.
 """
 
 import asyncio
-import contextlib
 import json
 import logging
 import time
@@ -43,6 +42,7 @@ class LiveConsumer(AsyncWebsocketConsumer):
         self.wake = asyncio.Event()
         self.task: asyncio.Task[None] | None = None
         self.rights: Rights = frozenset()
+        self.closing: asyncio.Future[None] | None = None
 
     async def connect(self) -> None:
         await self.accept()  # a refusal before would reach the browser as 1006, which says nothing
@@ -55,8 +55,7 @@ class LiveConsumer(AsyncWebsocketConsumer):
     async def disconnect(self, code: int) -> None:
         if self.task is not None:
             self.task.cancel()
-            with contextlib.suppress(asyncio.CancelledError):
-                await self.task
+            await asyncio.wait([self.task])
 
     async def receive(self, text_data: str | None = None, bytes_data: bytes | None = None) -> None:
         cursors = _subscription(text_data)
@@ -64,6 +63,7 @@ class LiveConsumer(AsyncWebsocketConsumer):
             await self.close(4400)
             return
         self.task = asyncio.create_task(self._send_all(cursors), name="live viewer")
+        self.task.add_done_callback(self._say_that_it_broke)
 
     async def _send_all(self, cursors: dict[str, Cursor]) -> None:
         """Send what is new, whenever there is something, until the socket closes."""
@@ -78,6 +78,12 @@ class LiveConsumer(AsyncWebsocketConsumer):
         except DatabaseError as error:
             log.warning("a viewer is sent away: %s", error)
             await self.close(1013)
+
+    def _say_that_it_broke(self, task: asyncio.Task[None]) -> None:
+        """An error of ours must not leave a page that looks live: its socket closes, and it says that it is cut off."""
+        if not task.cancelled() and (error := task.exception()) is not None:
+            log.error("a viewer's page broke", exc_info=error)
+            self.closing = asyncio.ensure_future(self.close(1011))
 
     async def _view(self, stack: AsyncExitStack, topic: str) -> Watch:
         reader = open_topic(topic, self.rights)
@@ -110,6 +116,8 @@ class LiveConsumer(AsyncWebsocketConsumer):
     async def _bring_up_to_date(self, hub: Hub, topic: str, watch: Watch, cursors: dict[str, Cursor]) -> bool:
         if watch.gone:
             raise ObjectDoesNotExist(topic)
+        if watch.task is not None and watch.task.done():
+            watch.task.result()  # raises what broke the reader
         if watch.stalled_since is not None:
             await self._send_json(watch, {"type": "stalled", "since": round(watch.stalled_since * 1000)})
             return True

@@ -75,6 +75,7 @@ class Hub:
         watch.viewers.add(wake)
         if watch.task is None or watch.task.done():
             watch.task = asyncio.create_task(self._keep_looking(watch), name=f"live {key}")
+            watch.task.add_done_callback(lambda _: watch.wake())
         if self._pokes is None or self._pokes.done():
             self._pokes = asyncio.create_task(self._listen(), name="live pokes")
         try:

@@ -28,7 +28,7 @@ def sidebar(context: dict[str, Any]) -> dict[str, Any]:
     request: HttpRequest = context["request"]
     projects = nav.projects()
     project = context.get("project") or _last_project(request, projects)
-    if project is not None:
+    if project is not None and request.session.get("project") != project.pk:
         request.session["project"] = project.pk
     user = request.user
     return {

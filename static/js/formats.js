@@ -22,7 +22,15 @@ export const duration = (seconds) => {
   return `${Math.floor(hours / 24)} d ${hours % 24} h`;
 };
 
-const zone = document.documentElement.dataset.zone || undefined;
+const isZone = (name) => {
+  try {
+    return Boolean(new Intl.DateTimeFormat("en-GB", { timeZone: name }));
+  } catch {
+    return false; // a zone that this browser does not know; the reader's own is better than no time
+  }
+};
+const chosen = document.documentElement.dataset.zone;
+const zone = chosen && isZone(chosen) ? chosen : undefined;
 const format = (options) => new Intl.DateTimeFormat("en-GB", { timeZone: zone, hourCycle: "h23", ...options });
 const time = { hour: "2-digit", minute: "2-digit", second: "2-digit" };
 const clockTime = format(time);

@@ -89,8 +89,8 @@ const retryIn = (ms) => {
 const onClose = (event) => {
   if (socket !== event.target) return;
   socket = null;
-  if (event.code === 4401 || event.code === 4403) {
-    location.reload(); // signed out, or rights taken away: the server says what to show
+  if ([4401, 4403, 4404].includes(event.code)) {
+    location.reload(); // signed out, rights taken away, or deleted: the server says what to show
     return;
   }
   showCut(cutAt ?? said ?? now(), "Reconnecting");

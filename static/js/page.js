@@ -1,14 +1,12 @@
-// Every page's script: what is on the page starts by itself.
+// Every page's script: what is on the page starts by itself, and what only the page of a run needs is loaded there.
 import { startDialogs } from "./dialogs.js";
 import { startKeys } from "./keys.js";
 import { start } from "./live.js";
-import { startLog } from "./log.js";
-import { startPoints } from "./points.js";
 
 startDialogs();
 startKeys();
 const log = document.getElementById("log");
-if (log) startLog(log);
+if (log) (await import("./log.js")).startLog(log);
 const points = document.querySelector(".chart[data-after]");
-if (points) startPoints(points);
+if (points) (await import("./points.js")).startPoints(points);
 start();

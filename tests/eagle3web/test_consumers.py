@@ -9,6 +9,7 @@ from django.contrib.auth.models import Permission
 from eagle3web import consumers
 from eagle3web.live import hub as hub_module
 from eagle3web.models import Attempt, DatasetProgress, User
+from eagle3web.pages.run import FRAGMENTS
 from tests.support import factories
 from tests.support.sockets import Page, Socket, headers, opened
 
@@ -197,3 +198,14 @@ async def test_several_topics_share_a_socket(attempt: Attempt, viewer: User) -> 
         await socket.send_text(json.dumps({"subscribe": page.cursors}))
         assert await socket.close_code() == 4400
     assert "1 live" in page.fragments["nav-runs"]
+
+
+async def test_page_whose_reader_breaks_does_not_look_live(
+    attempt: Attempt, viewer: User, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    page = Page(topic(attempt))
+    async with opened(page, viewer) as socket:
+        await page.receive()
+        monkeypatch.setitem(FRAGMENTS, "run-facts", "runs/no_such_template.html")
+        assert await socket.close_code() == 1011
+    assert "a viewer's page broke" in caplog.text

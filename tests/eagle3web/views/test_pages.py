@@ -135,3 +135,15 @@ def test_front_page_leads_to_the_project_that_was_last_looked_at(viewer: Client)
     assert viewer.get("/").headers["Location"] == "/projects/a/"
     viewer.get("/projects/b/")
     assert viewer.get("/").headers["Location"] == "/projects/b/"
+
+
+def test_pages_that_refuse_say_nothing_about_projects(attempt: Attempt) -> None:
+    answer = Client().get("/nowhere/")
+    assert answer.status_code == 404
+    assert "Not found" in answer.content.decode()
+    nobody = Client()
+    nobody.force_login(factories.user())
+    refused = nobody.get("/projects/p/")
+    assert refused.status_code == 403
+    for html in (answer.content.decode(), refused.content.decode()):
+        assert 'class="side"' not in html
