@@ -5,6 +5,7 @@ PY      := .venv/bin/python
 PORT    ?= 8000
 BUDGET  ?= 2000
 ONCE    ?=
+FAST    := not slow and not browser
 export PORT
 
 .DEFAULT_GOAL := help
@@ -20,10 +21,11 @@ run: .venv/run ## Start the system for real use (PORT=); the first start creates
 	@$(PY) manage.py start
 
 test: .venv/demo .venv/dev system-packages ## Run the whole test suite
-	$(PY) -m pytest
+	$(PY) -m pytest -n 2 -m "$(FAST)"
+	$(PY) -m pytest -m "not ($(FAST))"
 
 test-fast: .venv/dev ## Run the tests that need neither a model nor a browser
-	$(PY) -m pytest -m "not slow and not browser"
+	$(PY) -m pytest -n 2 -m "$(FAST)"
 
 lint: .venv/dev ## Check style, types, imports, templates and migrations
 	$(PY) -m ruff check .

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from django.conf import settings
 from django.db import connection
+from hypothesis import settings as hypothesis
 from pytest_django import Settings
 
 from tests.support.system import System
@@ -28,6 +29,9 @@ def pytest_configure() -> None:
     settings.CHANNEL_LAYERS["default"]["CONFIG"] = {"hosts": [url], "prefix": "eagle3"}
     settings.STATIC_ROOT = SESSION_HOME / "static"
     settings.STORAGES["staticfiles"]["BACKEND"] = "django.contrib.staticfiles.storage.StaticFilesStorage"
+    # A slow moment of a shared machine is no fault of the code.
+    hypothesis.register_profile("shared machine", deadline=None)
+    hypothesis.load_profile("shared machine")
     settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
 
 
