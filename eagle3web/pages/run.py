@@ -2,17 +2,20 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any
 
 from django.template.loader import get_template
 
 from eagle3web.charts.lengths import answer_lengths_figure
 from eagle3web.charts.tokens import tokens_figure
+from eagle3web.domain import leases
 from eagle3web.domain.clock import database_now
+from eagle3web.domain.health import WORKER_LOST_S
+from eagle3web.domain.shown import shown_run
 from eagle3web.enums import AttemptStatus, RunStatus, ShownState
 from eagle3web.live.records import Batch, Entry, Reading
-from eagle3web.models import Attempt, Event, Run
+from eagle3web.models import Attempt, Event, Host, Run
 from eagle3web.pages import decisions, fragments
 from eagle3web.pages.clocks import Clocks, clocks, next_change
 from eagle3web.pages.configs import differences
@@ -74,9 +77,13 @@ class RunPage:
             "resumable": run.status in RunStatus.RESUMABLE,
             "live": run.status in RunStatus.LIVE,
             "queued": run.status == RunStatus.QUEUED,
+            "waits": waits_for(run, now) if run.status == RunStatus.QUEUED else "",
             "look_again": next_change(attempts, now),
         }
-        return context | (self._of_attempt(run, attempt, now) if attempt else {"state": run.status})
+        context |= self._of_attempt(run, attempt, now) if attempt else {"state": run.status}
+        if context["queued"] and attempt is context["newest"]:
+            context["state"] = ShownState.QUEUED
+        return context
 
     def _of_attempt(self, run: Run, attempt: Attempt, now: datetime) -> dict[str, Any]:
         shown = clocks(attempt, now)
@@ -155,6 +162,16 @@ class RunPage:
             html = old[1] if old and old[0] == decision else template.render({"decision": decision}).strip()
             self._items[decision.key] = (decision, html)
         return {f"d-{key}": html for key, (_, html) in self._items.items()}
+
+
+def waits_for(run: Run, now: datetime) -> str:
+    """What keeps a queued run from its start, in words."""
+    if (holder := leases.holder(run)) is not None:
+        return shown_run(run, None, now, holder=holder).words
+    heard = Host.objects.filter(seen_at__gt=now - timedelta(seconds=WORKER_LOST_S))
+    if not heard.exists():
+        return "no worker was heard of for a while, so nothing can start; start one on a GPU host"
+    return f"waits for a worker on {run.host}" if run.host else "waits for a worker, which takes seconds"
 
 
 def title(context: dict[str, Any]) -> str:

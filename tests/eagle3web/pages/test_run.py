@@ -3,7 +3,7 @@ from datetime import timedelta
 import pytest
 from django.utils import timezone
 
-from eagle3web.models import Attempt, Run
+from eagle3web.models import Attempt, Lease, Run
 from eagle3web.pages.rights import Rights
 from eagle3web.pages.run import RunPage
 from tests.support import factories
@@ -99,3 +99,22 @@ def test_details_compare_with_the_attempt_before() -> None:
 def test_missing_run_raises() -> None:
     with pytest.raises(Run.DoesNotExist):
         RunPage(999_999, 1, OPERATOR)
+
+
+def test_queued_run_says_what_it_waits_for() -> None:
+    run = factories.run()
+    looking = RunPage(run.pk, 0, OPERATOR)
+    assert "No worker was heard of" in looking.read(timezone.now()).fragments["run-queued"]
+    factories.host()
+    assert "Waits for a worker" in looking.read(timezone.now()).fragments["run-queued"]
+    other = factories.attempt(factories.run(run.project))
+    Lease.objects.create(host="", device=f"responses/{run.project.slug}", attempt=other)
+    assert f"Waits for r{other.run_id} attempt 1" in looking.read(timezone.now()).fragments["run-queued"]
+
+
+def test_run_that_is_resumed_is_queued_until_its_next_attempt_starts() -> None:
+    attempt = factories.attempt(status="failed", reason="killed by signal 9")
+    Run.objects.update(status="queued")
+    reading = page(attempt).read(timezone.now())
+    assert reading.title.startswith("queued")
+    assert "Attempt 2 is queued." in reading.fragments["run-trouble"]
