@@ -53,16 +53,18 @@ class System:
         }
 
     def start(self, *names: str) -> None:
-        """Start processes and wait until each is ready."""
+        """Start processes and wait until each is ready. `worker@gpu-01` is one more worker, on a host of that name."""
         if "web" in names:
             self._collect_static()
         for name in names:
             with self.log(name).open("ab") as log:
                 self._log_starts[name] = log.tell()
-                command = ["sh", "-c", procfile()[name]]
+                kind, _, host = name.partition("@")
+                env = self.env | ({"EAGLE3_HOST": host} if host else {})
+                command = ["sh", "-c", procfile()[kind]]
                 # A process group of its own, as honcho gives it.
                 self.processes[name] = subprocess.Popen(
-                    command, cwd=ROOT, env=self.env, stdin=subprocess.DEVNULL, stdout=log, stderr=log, process_group=0
+                    command, cwd=ROOT, env=env, stdin=subprocess.DEVNULL, stdout=log, stderr=log, process_group=0
                 )
         for name in names:
             self._wait_ready(name)
@@ -134,7 +136,7 @@ class System:
         elif name == "web":
             self._wait(name, self._site_answers)
         else:
-            self._wait(name, lambda: READY[name] in self.said(name))
+            self._wait(name, lambda: READY[name.partition("@")[0]] in self.said(name))
 
     def _wait(self, name: str, condition: Callable[[], bool]) -> None:
         process = self.processes[name]
