@@ -7,6 +7,7 @@ only when that host itself is silent.
 import logging
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from pathlib import Path
 
 from django.conf import settings
 from django.db.models import Max, Q
@@ -22,6 +23,8 @@ from eagle3web.models import Attempt, Host, Run
 
 START_GRACE = timedelta(seconds=20)
 """How long a worker may take from writing an attempt to starting its supervisor."""
+LATE = timedelta(days=1)
+"""How long files of lost attempts are looked at for lines that came late."""
 log = logging.getLogger(__name__)
 
 
@@ -37,10 +40,16 @@ class Launch:
 def reconcile_host() -> list[Attempt]:
     """End the attempts of this host whose supervisor is gone; those that were ended.
 
-    What is left in their files is stored first, and the stage's own last word decides: only without one is it lost.
+    What is left in their files is stored first, and the stage's own last word decides: only without one is it lost. An
+    attempt that another host gave up, while this one could not be heard, gets what its files have more.
     """
-    live = Attempt.objects.filter(status__in=AttemptStatus.LIVE, host=settings.EAGLE3_HOST).select_related("run")
-    return [attempt for attempt in live if (reason := _why_gone(attempt)) and _bury(attempt, reason)]
+    here = Attempt.objects.filter(host=settings.EAGLE3_HOST).select_related("run")
+    live = here.filter(status__in=AttemptStatus.LIVE)
+    ended = [attempt for attempt in live if (reason := _why_gone(attempt)) and _bury(attempt, reason)]
+    for attempt in here.filter(status=AttemptStatus.LOST, ended_at__gte=database_now() - LATE):
+        if _has_rest(attempt) and _why_gone(attempt):
+            _store_late(attempt)
+    return ended
 
 
 def reconcile_silent_hosts() -> list[Attempt]:
@@ -93,6 +102,26 @@ def _bury(attempt: Attempt, reason: str) -> bool:
         log.warning("%s: %s", attempt, found.reason or found.status)
         ended = attempts.mark(attempt, old=AttemptStatus.LIVE, new=found.status, reason=found.reason)
     return ended
+
+
+def _has_rest(attempt: Attempt) -> bool:
+    """Whether the files of an attempt hold more than the database."""
+    folder = attempts.folder_of(attempt)
+    return _size(folder.events) > attempt.events_offset or _size(folder.log) > attempt.log_bytes
+
+
+def _size(path: Path) -> int:
+    try:
+        return path.stat().st_size
+    except OSError:
+        return 0
+
+
+def _store_late(attempt: Attempt) -> None:
+    try:
+        _store_rest(attempt)
+    except OSError:
+        log.exception("the files of %s cannot be read", attempt)
 
 
 def _store_rest(attempt: Attempt) -> None:

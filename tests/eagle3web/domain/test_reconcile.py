@@ -102,6 +102,23 @@ def test_reconcile_kills_what_the_attempt_left(tmp_path: Path) -> None:
         left.wait()
 
 
+def test_reconcile_stores_what_a_lost_attempt_said_while_nobody_heard_it(tmp_path: Path) -> None:
+    attempt = ours(tmp_path, status="lost", reason="lost: nothing was heard", ended_at=timezone.now())
+    row = factories.progress(attempt, dataset="B1", state="stopped")
+    say(
+        tmp_path,
+        events.Warned(text="late"),
+        events.DatasetStarted(dataset="B1", prompts=9, done=3, tokens=30, budget=90, budget_version=1),
+    )
+    (tmp_path / "log.txt").write_text("late\n")
+    assert reconcile.reconcile_host() == []
+    assert Event.objects.count() == 2
+    assert LogChunk.objects.count() == 1
+    attempt.refresh_from_db()
+    row.refresh_from_db()
+    assert (attempt.status, attempt.reason, row.state, row.tokens) == ("lost", "lost: nothing was heard", "stopped", 30)
+
+
 def test_reconcile_says_when_files_cannot_be_read(tmp_path: Path) -> None:
     attempt = ours(tmp_path)
     (tmp_path / "log.txt").mkdir()
