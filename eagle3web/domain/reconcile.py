@@ -45,7 +45,7 @@ def reconcile_host() -> list[Attempt]:
     """
     here = Attempt.objects.filter(host=settings.EAGLE3_HOST).select_related("run")
     live = here.filter(status__in=AttemptStatus.LIVE)
-    ended = [attempt for attempt in live if (reason := _why_gone(attempt)) and _bury(attempt, reason)]
+    ended = [attempt for attempt in live if _why_gone(attempt) and _bury(attempt)]
     for attempt in here.filter(status=AttemptStatus.LOST, ended_at__gte=database_now() - LATE):
         if _has_rest(attempt) and _why_gone(attempt):
             _store_late(attempt)
@@ -85,11 +85,13 @@ def _why_gone(attempt: Attempt) -> str:
     return f"lost: its supervisor (pid {attempt.supervisor_pid}) is gone"
 
 
-def _bury(attempt: Attempt, reason: str) -> bool:
+def _bury(attempt: Attempt) -> bool:
     """Kill what is left of the attempt, store what it said, and mark it; whether it was us who did."""
+    # Its supervisor may have ended it and then itself while we looked, or have begun.
     attempt.refresh_from_db()
-    if attempt.status in AttemptStatus.TERMINAL:
-        return False  # its supervisor ended it and then itself, while we looked
+    reason = _why_gone(attempt)
+    if attempt.status in AttemptStatus.TERMINAL or not reason:
+        return False
     folder = attempts.folder_of(attempt)
     if killed := kill_processes(folder):
         reason += f"; {len(killed)} of its processes still ran and were killed"
