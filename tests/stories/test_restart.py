@@ -47,7 +47,7 @@ def test_restart_has_two_attempts_two_logs_and_tells_what_it_skips(here: World) 
 
     decisions = here.call("GET", f"/attempts/{second.pk}/decisions")["items"]
     assert decisions[0]["kind"] == "dataset_skipped"
-    lines = [line["text"] for line in here.call("GET", f"/attempts/{second.pk}/log")["lines"]]
+    lines = [line["text"] for line in here.call("GET", f"/attempts/{second.pk}/log")["items"]]
     assert any("B1: budget already met, skipped" in line for line in lines)
     assert log_of(first.pk) != log_of(second.pk)
     assert "skipped" not in log_of(first.pk)
