@@ -20,8 +20,9 @@ class Patient:
     def is_ready(self) -> bool:
         return time.monotonic() >= self._next_try
 
-    def wait(self, seconds: float) -> None:
-        """Do not be ready before that."""
+    def start_over(self, seconds: float) -> None:
+        """Drop the connection, which may be dead, and do not be ready before that."""
+        connection.close()
         self._next_try = time.monotonic() + seconds
 
     def does(self, work: Callable[[], object]) -> bool:
@@ -33,9 +34,7 @@ class Patient:
             if self._since is None:
                 self._since = now
                 log.warning("the database is away (%s); trying again until it is back", str(error).strip())
-            self.wait(RETRY_S)
-            # The connection may be dead: the next try opens a new one.
-            connection.close()
+            self.start_over(RETRY_S)
             return False
         if self._since is not None:
             log.info("the database is back after %.1f s", time.monotonic() - self._since)

@@ -118,7 +118,7 @@ class Supervisor:
             self._database.does(lambda: self._turn(stage))
         except Exception:
             log.exception("the stage goes on, but what it says is not stored")
-            self._database.wait(BEAT_S)
+            self._database.start_over(BEAT_S)
 
     def _turn(self, stage: StageProcess) -> None:
         """Everything that needs the database, each in its time."""

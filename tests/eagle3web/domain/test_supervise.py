@@ -262,7 +262,7 @@ def test_run_goes_on_while_the_database_is_locked(make: Made, monkeypatch: pytes
     assert_all_is_stored(found)
 
 
-@pytest.mark.django_db
+@pytest.mark.django_db(transaction=True)
 def test_run_goes_on_when_what_the_stage_says_cannot_be_stored(
     make: Made, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
