@@ -10,6 +10,7 @@ from playwright.sync_api import Page, expect
 from eagle3web.models import Run
 from tests.browser.conftest import Watch, sign_in
 from tests.support import factories
+from tests.support.system import System
 from tests.support.world import World, kill
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
@@ -68,9 +69,10 @@ def test_page_says_that_the_server_is_away_and_catches_up_without_a_reload(
     stood = clock.inner_text()
     page.wait_for_timeout(1500)
     assert clock.inner_text() == stood
-    here.system.start("web")
     page.get_by_role("button", name="Try now").click()
-    expect(banner).to_be_hidden()
+    expect(banner).to_be_visible()
+    here.system.start("web")
+    expect(banner).to_be_hidden(timeout=30_000)
     expect(page.locator("#live")).to_contain_text("Live")
     end(here, run)
     expect(page.locator("#run-head .pill")).to_have_text("stopped")
@@ -80,11 +82,11 @@ def test_page_says_that_the_server_is_away_and_catches_up_without_a_reload(
     assert numbers[-1] == here.attempt(run, 1).log_lines
 
 
-def test_viewer_without_a_network_misses_no_line(page: Page, here: World, watch: Watch) -> None:
+def test_viewer_without_a_network_misses_no_line(page: Page, site: System, watch: Watch) -> None:
     watch.expected += REFUSED
-    attempt = factories.attempt(factories.run(here.project), status="finished")
+    attempt = factories.attempt(status="finished")
     factories.log(attempt, "".join(f"line {n}\n" for n in range(1, 301)))
-    sign_in(page, here.user)
+    sign_in(page, factories.user(permissions=("view_run",)))
     page.goto(f"/runs/{attempt.run_id}/")
     expect(page.locator("#log li[data-n='300']")).to_be_visible()
     page.context.set_offline(True)
@@ -95,13 +97,13 @@ def test_viewer_without_a_network_misses_no_line(page: Page, here: World, watch:
     assert page.evaluate(LINES) == list(range(1, 3001))
 
 
-def test_log_is_searched_followed_and_read_from_its_start(page: Page, here: World) -> None:
-    attempt = factories.attempt(factories.run(here.project), status="finished")
+def test_log_is_searched_followed_and_read_from_its_start(page: Page, site: System) -> None:
+    attempt = factories.attempt(status="finished")
     for start in range(0, 6000, 500):
         factories.log(
             attempt, "".join(f"line {n}{' needle' if n % 1000 == 7 else ''}\n" for n in range(start + 1, start + 501))
         )
-    sign_in(page, here.user)
+    sign_in(page, factories.user(permissions=("view_run",)))
     page.goto(f"/runs/{attempt.run_id}/")
     expect(page.locator("#log li[data-n='6000']")).to_be_visible()
     expect(page.locator("[data-log-earlier]")).to_contain_text("5 500 earlier lines")
