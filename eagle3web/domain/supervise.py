@@ -121,11 +121,11 @@ class Supervisor:
             self._database.start_over(BEAT_S)
 
     def _turn(self, stage: StageProcess) -> None:
-        """Everything that needs the database, each in its time."""
-        if self._is_due("controls", CONTROL_S):
-            self._hand_over(stage)
+        """Everything that needs the database, each in its time; what must work even if the rest does not comes first."""
         if (tick := self._read_tick()) != self._tick or self._is_due("beat", BEAT_S):
             self._beat(tick)
+        if self._is_due("controls", CONTROL_S):
+            self._hand_over(stage)
         if self._ingestor.has_more() and self._is_due("events", STORE_S):
             self._ingestor.store()
         if self._is_due("log", STORE_S):
