@@ -9,9 +9,10 @@ from django.urls import reverse
 
 from eagle3web.models import Attempt
 from tests.support import factories
-from tests.support.factories import HOSTILE
 
 pytestmark = pytest.mark.django_db
+HOSTILE = factories.HOSTILE.replace("\x00", "")
+"""Rows of PostgreSQL hold no NUL; a log does."""
 
 
 @pytest.fixture
@@ -19,7 +20,7 @@ def attempt() -> Attempt:
     """A project in which everything that people, files or engines wrote is hostile."""
     project = factories.project(slug="p", name=HOSTILE, target_model=HOSTILE)
     author = factories.user()
-    type(author).objects.filter(pk=author.pk).update(username=HOSTILE.replace("\x00", "")[:150])
+    type(author).objects.filter(pk=author.pk).update(username=HOSTILE[:150])
     dataset = factories.dataset(slug="B1", title=HOSTILE, source=HOSTILE, licence=HOSTILE, package=HOSTILE)
     problem = {"file": "f", "line": 3, "id": HOSTILE, "reason": HOSTILE, "detail": HOSTILE}
     factories.revision(dataset, file_name=HOSTILE, report={"rejections": [problem], "warnings": [problem]})
@@ -45,7 +46,7 @@ def attempt() -> Attempt:
     factories.event(attempt, "lengths_counted", dataset=HOSTILE, width=64, counts=[1, 2])
     payload = {"dataset": HOSTILE, "tokens": 5, "version": 2}
     factories.control(attempt, "set_budget", payload=payload, author=author)
-    factories.log(attempt, f"{HOSTILE}\n")
+    factories.log(attempt, f"{factories.HOSTILE}\n")
     return attempt
 
 
