@@ -3,7 +3,7 @@
 PYTHON  ?= $(shell command -v python3.11 || command -v python3)
 PY      := .venv/bin/python
 PORT    ?= 8000
-BUDGET  ?= 2000
+BUDGET  ?=
 ONCE    ?=
 FAST    := not slow and not browser
 export PORT
@@ -15,7 +15,7 @@ help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 demo: .venv/demo ## Generate data from eight sets of real prompts with a small model, live (BUDGET=tokens, PORT=, ONCE=1)
-	@$(PY) manage.py demo --budget $(BUDGET) $(if $(filter 1 yes true,$(ONCE)),--once)
+	@$(PY) manage.py demo $(if $(BUDGET),--budget $(BUDGET)) $(if $(filter 1 yes true,$(ONCE)),--once)
 
 run: .venv/run ## Start the system for real use (PORT=); the first start creates an admin
 	@$(PY) manage.py start

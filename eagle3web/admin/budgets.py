@@ -127,7 +127,7 @@ class TokenBudgetAdmin(SimpleHistoryAdmin):  # type: ignore[misc]  # django-simp
             self.log_change(request, form.instance, self.construct_change_message(request, form, None))
             saved += 1
         if saved:
-            messages.success(request, f"{saved} budget{'s' if saved > 1 else ''} changed; live runs are told.")
+            messages.success(request, f"{saved} budget{'s' if saved > 1 else ''} changed. A live run hears of it at once.")
 
     def save_model(self, request: HttpRequest, obj: TokenBudget, form: BudgetForm, change: bool) -> None:
         """Everything goes through the domain. Raises BudgetConflict."""

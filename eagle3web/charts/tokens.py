@@ -35,7 +35,7 @@ def tokens_figure(points: Sequence[tuple[str, int, float]], budgets: Mapping[str
     return {
         "data": data,
         "layout": {
-            "xaxis": {"type": "date", "tickformat": "%H:%M"},
+            "xaxis": {"type": "date", "nticks": 8},
             "yaxis": {"title": {"text": "tokens"}, "tickformat": "~s"},
             "margin": {"r": 116, "t": 16},
             "hoverlabel": {"namelength": -1},

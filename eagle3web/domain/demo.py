@@ -14,6 +14,8 @@ PROJECT = "smollm2-demo"
 ENGINE = "embedded"
 MAX_NEW_TOKENS = 200
 CONCURRENCY = 16
+NEW_BUDGET = 2000
+"""Completion tokens for each dataset, unless somebody says otherwise."""
 
 
 def demo_user() -> User:
@@ -33,8 +35,10 @@ def demo_engine(url: str) -> Engine:
     return engine
 
 
-def demo_project(*, tokenizer: Path, budget: int, user: User) -> Project:
-    """The project, with a budget of `budget` completion tokens for each demo dataset (an existing one is edited)."""
+def demo_project(*, tokenizer: Path, budget: int | None, user: User) -> Project:
+    """The project, with a budget for each demo dataset. With `budget`, all of them get that many completion tokens; without,
+    those that are there stay as somebody set them.
+    """
     project, _ = Project.objects.update_or_create(
         slug=PROJECT,
         defaults={
@@ -46,15 +50,16 @@ def demo_project(*, tokenizer: Path, budget: int, user: User) -> Project:
     )
     for position, dataset in enumerate(Dataset.objects.filter(slug__regex=r"^B[1-8]_").order_by("slug"), start=1):
         row, made = TokenBudget.objects.get_or_create(
-            project=project, dataset=dataset, defaults={"tokens": budget, "position": position}
+            project=project, dataset=dataset, defaults={"tokens": budget or NEW_BUDGET, "position": position}
         )
-        if not made and row.tokens != budget:
+        if not made and budget is not None and row.tokens != budget:
             budgets.change_budget(row.pk, user=user, expected_version=row.version, tokens=budget)
     return project
 
 
-def demo_run(project: Project, *, engine: Engine, user: User) -> Run:
+def demo_run(*, engine: Engine, user: User) -> Run:
     """The run to follow: the live one, the last one resumed, or a new one when the last one is finished."""
+    project = Project.objects.get(slug=PROJECT)
     last = project.runs.filter(stage=Stage.GENERATE).first()
     if last is not None and last.status in RunStatus.LIVE:
         return last

@@ -79,6 +79,7 @@ def _create(run: Run, number: int) -> Attempt:
     )
     if not leases.take(attempt, leases.needed(run)):
         raise _NotOursError("another attempt holds what it needs")
+    left = _left_on_disk(run, number, config)
     for position, plan in enumerate(config.get("datasets", ())):
         DatasetProgress.objects.create(
             attempt=attempt,
@@ -88,11 +89,27 @@ def _create(run: Run, number: int) -> Attempt:
             budget=plan["budget"],
             max_samples=plan["max_samples"],
             budget_version=plan["budget_version"],
+            **left.get(plan["slug"], {}),
         )
     attempts.record_transition(
         run, attempt=attempt, old=RunStatus.QUEUED, new=RunStatus.STARTING, reason=f"launched on {attempt.host}", author=None
     )
     return attempt
+
+
+def _left_on_disk(run: Run, number: int, config: dict[str, Any]) -> dict[str, dict[str, int | float]]:
+    """What the attempt before left of each dataset that asks for the same records: shown until the new process has counted."""
+    before = run.attempts.filter(number=number - 1).first()
+    if before is None:
+        return {}
+    asked, asks = (
+        {plan["slug"]: (plan["revision"], plan["sampling"]) for plan in each.get("datasets", ())}
+        for each in (before.config, config)
+    )
+    same = [slug for slug, records in asks.items() if asked.get(slug) == records]
+    counts = ("tokens", "done", "errors", "truncated", "longest", "mean_completion")
+    rows = before.datasets.filter(dataset__in=same).values("dataset", *counts)
+    return {row["dataset"]: {name: row[name] for name in counts} for row in rows}
 
 
 def _give_up(run: Run, reason: str) -> None:

@@ -121,9 +121,8 @@ class GenerationFlow:
             prompts = await asyncio.to_thread(count_lines, Path(plan.prompts))
         dataset = DatasetRun(plan, store, prompts=prompts, retry_errors=self._config.retry_errors, emit=self.emit)
         self.datasets.append(dataset)
+        self.emit(dataset.progress(time.monotonic()))
         dataset.skip_if_done()
-        if dataset.phase is Phase.WAITING:
-            self.emit(dataset.progress(time.monotonic()))
 
     async def _connect(self, group: asyncio.TaskGroup) -> Engines:
         """Load the tokenizer and wait for an engine, however long that takes; a run that is stopped does not wait."""

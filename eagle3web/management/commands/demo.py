@@ -1,7 +1,7 @@
 """`manage.py demo`: the main job on real prompts, from nothing to a finished run, in one terminal (`make demo`)."""
 
 import argparse
-import os
+import contextlib
 import signal
 import subprocess
 import sys
@@ -17,9 +17,10 @@ from rich.console import Console
 
 from eagle3web.domain import demo, runs
 from eagle3web.domain.datasets import import_demo, measure_lengths
+from eagle3web.domain.demo import NEW_BUDGET
 from eagle3web.domain.people import make_sign_in_link
 from eagle3web.enums import RunStatus
-from eagle3web.management.commands.start import WANTED, as_interrupt, prepare
+from eagle3web.management.commands.start import WANTED, add_port, as_interrupt, prepare
 from eagle3web.models import Run, User
 from eagle3web.system.follow import WIDE, follow
 from eagle3web.system.processes import Processes, SystemNotReadyError, free_port, port_is_free
@@ -33,12 +34,16 @@ class Command(BaseCommand):
     help = "Import eight sets of real prompts, start the system with a small model, and generate answers under token budgets."
 
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:
-        parser.add_argument("--budget", type=int, default=2000, help="completion tokens for each dataset (BUDGET)")
-        parser.add_argument("--port", type=int, default=int(os.environ.get("PORT", "8000")), help="port of the site (PORT)")
+        parser.add_argument(
+            "--budget",
+            type=int,
+            help=f"completion tokens for each dataset (BUDGET); without it budgets stay, and new ones get {NEW_BUDGET}",
+        )
+        add_port(parser)
         parser.add_argument("--once", action="store_true", help="stop everything when the run has ended (ONCE=1)")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        if options["budget"] < 1:
+        if options["budget"] is not None and options["budget"] < 1:
             raise CommandError("--budget: at least one token for each dataset")
         if not port_is_free(options["port"]):
             raise CommandError(f"port {options['port']} is taken; choose another one: make demo PORT={options['port'] + 1}")
@@ -55,7 +60,7 @@ class Command(BaseCommand):
         if problems:
             raise CommandError("; ".join(problems))
 
-    def demonstrate(self, console: Console, *, budget: int, port: int, once: bool) -> list[str]:
+    def demonstrate(self, console: Console, *, budget: int | None, port: int, once: bool) -> list[str]:
         """The whole demo; what went wrong, in sentences. KeyboardInterrupt comes through after everything is stopped."""
         began, started = time.monotonic(), datetime.now(UTC)
         converting = convert_model()
@@ -65,8 +70,12 @@ class Command(BaseCommand):
             user = demo.demo_user()
             revisions = list(import_demo(settings.EAGLE3_HOME, user=user))
             for revision in revisions:
-                console.print(f"  {revision.dataset.slug:<16} {revision.accepted:>6,} prompts  {revision.dataset.licence}")
-            console.print("Preparing the model (the first time only, some ten seconds) …")
+                console.print(
+                    f"  {revision.dataset.slug:<16} {revision.accepted:>6,} prompts  {revision.dataset.licence}",
+                    highlight=False,
+                )
+            if converting.poll() is None:
+                console.print("Converting the model (this time only, some ten seconds) …")
             model = converted_model(converting)
         finally:
             if converting.poll() is None:
@@ -76,34 +85,32 @@ class Command(BaseCommand):
         for revision in revisions:
             measure_lengths(revision, tokenizer)
         prepared_s = time.monotonic() - began
-        project = demo.demo_project(tokenizer=model, budget=budget, user=user)
+        demo.demo_project(tokenizer=model, budget=budget, user=user)
         engine_port = free_port()
         engine = demo.demo_engine(f"http://127.0.0.1:{engine_port}")
         connection.close()  # the processes that start now are their own readers; a held connection would pin the WAL
         env = {"EAGLE3_ENGINE_MODEL": str(model), "EAGLE3_ENGINE_PORT": str(engine_port)}
         with Processes([*WANTED, "engine"], port=port, log=settings.EAGLE3_HOME / "system.log", env=env) as system:
-            run: Run | None = None
             try:
                 self.greet(console, system, user)
                 system.wait(needs=lambda health: bool(health.get("workers")), what="the worker", timeout_s=90)
-                run = demo.demo_run(project, engine=engine, user=user)
+                run = demo.demo_run(engine=engine, user=user)
                 launch_soon(run)
-                follow(run, console=console, check=system.check)
-                times = {"prepare_s": round(prepared_s, 1), "total_s": round(time.monotonic() - began, 1)}
-                run.refresh_from_db()
-                path = settings.EAGLE3_HOME / "demo-summary.json"
-                demo.write_summary(path, demo.summary(run, started=started, times=times))
-                console.print(f"Summary: {path}")
-                problems = demo.failures(run)
-                if not once:
+                while True:
+                    follow(run, console=console, check=system.check)
+                    times = {"prepare_s": round(prepared_s, 1), "total_s": round(time.monotonic() - began, 1)}
+                    path = settings.EAGLE3_HOME / "demo-summary.json"
+                    demo.write_summary(path, demo.summary(run, started=started, times=times))
+                    console.print(f"Summary: {path}", highlight=False)
+                    problems = demo.failures(run)
+                    if once:
+                        return problems
                     for problem in problems:
-                        console.print(f"[red]{problem}[/red]")
+                        console.print(problem, style="red", markup=False)
                     console.print(f"The dashboard stays at {system.url}/ until Ctrl-C.")
-                    wait_for_interrupt(system)
-                return problems
+                    run = next_live_run(system)
             finally:
-                if run is not None:
-                    stop_and_wait(run, user)
+                stop_all(user)
 
     def greet(self, console: Console, system: Processes, user: User) -> None:
         """Print where to look as soon as the site answers."""
@@ -130,19 +137,22 @@ def converted_model(process: subprocess.Popen[bytes]) -> Path:
     return Path(lines[-1])
 
 
-def wait_for_interrupt(system: Processes) -> None:
+def next_live_run(system: Processes) -> Run:
+    """Wait until somebody starts or resumes a run in the browser."""
     while True:
         system.check()
+        run = Run.objects.filter(status__in=RunStatus.LIVE).order_by("-id").first()
+        if run is not None:
+            return run
         time.sleep(1)
 
 
-def stop_and_wait(run: Run, user: User) -> None:
-    """Ask a live run to stop and wait for it: its supervisor is no child of the processes that end next."""
-    run.refresh_from_db()
-    if run.status not in RunStatus.LIVE:
-        return
-    runs.request_stop(run, user=user)
+def stop_all(user: User) -> None:
+    """Ask every live run to stop, whoever started it, and wait: supervisors are no children of the processes that end next."""
+    live = Run.objects.filter(status__in=RunStatus.LIVE)
+    for run in live:
+        with contextlib.suppress(runs.NotAllowedNow):  # it ended by itself in this moment
+            runs.request_stop(run, user=user)
     deadline = time.monotonic() + STOP_WITHIN_S
-    while run.status in RunStatus.LIVE and time.monotonic() < deadline:
+    while live.exists() and time.monotonic() < deadline:
         time.sleep(0.2)
-        run.refresh_from_db()

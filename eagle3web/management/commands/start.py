@@ -24,7 +24,7 @@ class Command(BaseCommand):
     help = "Start the whole system in the foreground: Valkey, web, worker and beat. Ctrl-C ends it; running attempts go on."
 
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:
-        parser.add_argument("--port", type=int, default=int(os.environ.get("PORT", "8000")), help="port of the site (PORT)")
+        add_port(parser)
 
     def handle(self, *args: Any, **options: Any) -> None:
         port: int = options["port"]
@@ -50,6 +50,11 @@ class Command(BaseCommand):
                 live = Run.objects.filter(status__in=RunStatus.LIVE).count()
                 note = f"; {live} live runs go on without it" if live else ""
                 self.stdout.write(f"\nStopping the system{note}.")
+
+
+def add_port(parser: argparse.ArgumentParser) -> None:
+    # A default that is text is converted like a flag, so that a bad PORT gets argparse's sentence.
+    parser.add_argument("--port", type=int, default=os.environ.get("PORT", "8000"), help="port of the site (PORT)")
 
 
 def prepare() -> None:

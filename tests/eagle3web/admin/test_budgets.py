@@ -63,7 +63,7 @@ def test_edit_in_the_list_is_saved_with_version_history_and_author(ada: Client) 
     budget = make.budget(tokens=10_000_000)
     form = open_list(ada)
     form[f"{row(form, budget)}-tokens"] = "12.5 M"
-    assert save(ada, form) == ["1 budget changed; live runs are told."]
+    assert save(ada, form) == ["1 budget changed. A live run hears of it at once."]
     assert list(TokenBudget.objects.values_list("tokens", "version")) == [(12_500_000, 2)]
     assert str(budget.history.latest().history_user) == "ada"
     assert AuditEntry.objects.get().detail["changes"] == {"tokens": [10_000_000, 12_500_000]}
@@ -97,7 +97,7 @@ def test_second_editor_meets_a_conflict_and_overwrites_nothing(ada: Client, ben:
         r"tokens 5 000 000, max samples without limit, position \d+, on\. Your tokens 8 000 000 was not saved\.",
         conflict,
     )
-    assert saved == "1 budget changed; live runs are told."
+    assert saved == "1 budget changed. A live run hears of it at once."
     assert dict(TokenBudget.objects.values_list("pk", "tokens")) == {first.pk: 5_000_000, second.pk: 21_000_000}
 
 
@@ -107,7 +107,7 @@ def test_row_that_only_the_other_one_edited_is_left_alone(ada: Client, ben: Clie
     hers[f"{row(hers, first)}-tokens"] = "5 M"
     save(ada, hers)
     his[f"{row(his, second)}-tokens"] = "21 M"
-    assert save(ben, his) == ["1 budget changed; live runs are told."]
+    assert save(ben, his) == ["1 budget changed. A live run hears of it at once."]
     assert dict(TokenBudget.objects.values_list("pk", "tokens")) == {first.pk: 5_000_000, second.pk: 21_000_000}
 
 

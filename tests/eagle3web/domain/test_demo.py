@@ -39,17 +39,26 @@ def test_demo_project_edits_the_budgets_when_called_with_another_number(user: Us
     assert (row.tokens, row.version) == (500, 2)
 
 
+def test_demo_project_leaves_budgets_alone_when_called_with_none(user: User) -> None:
+    make.revision(make.dataset(slug="B1_tools"))
+    project = demo.demo_project(tokenizer=Path("model"), budget=None, user=user)
+    assert TokenBudget.objects.get(project=project).tokens == demo.NEW_BUDGET
+    TokenBudget.objects.update(tokens=601)
+    demo.demo_project(tokenizer=Path("model"), budget=None, user=user)
+    assert TokenBudget.objects.get(project=project).tokens == 601
+
+
 @pytest.mark.parametrize(
     ("status", "same"),
     [(RunStatus.RUNNING, True), (RunStatus.STOPPED, True), (RunStatus.LOST, True), (RunStatus.FINISHED, False)],
 )
 def test_demo_run_goes_on_where_the_last_one_ended(user: User, status: RunStatus, same: bool) -> None:
     make.revision(make.dataset(slug="B1_tools"))
-    project = demo.demo_project(tokenizer=Path("model"), budget=2000, user=user)
+    demo.demo_project(tokenizer=Path("model"), budget=2000, user=user)
     engine = demo.demo_engine("http://127.0.0.1:1")
-    first = demo.demo_run(project, engine=engine, user=user)
+    first = demo.demo_run(engine=engine, user=user)
     make.attempt(first, status=status)
-    second = demo.demo_run(project, engine=engine, user=user)
+    second = demo.demo_run(engine=engine, user=user)
     assert (second == first) is same
 
 

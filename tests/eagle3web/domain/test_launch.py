@@ -70,6 +70,21 @@ def test_launch_lists_the_datasets_before_anything_runs(run: Run, started: list[
     assert list(rows) == [("B1", 0, "pending", 10, 1000), ("B2", 1, "pending", 10, 1000)]
 
 
+def test_launch_shows_at_once_what_the_attempt_before_left(run: Run, started: list[list[str]]) -> None:
+    first = launch.launch(run.pk, 1)
+    assert first is not None
+    first.datasets.filter(dataset="B1").update(tokens=800, done=7, errors=1, truncated=3, longest=200, mean_completion=114.3)
+    Attempt.objects.filter(pk=first.pk).update(status="stopped")
+    Lease.objects.all().delete()
+    Run.objects.filter(pk=run.pk).update(status="queued")
+    second = launch.launch(run.pk, 2)
+    assert second is not None
+    shown = second.datasets.values_list(
+        "dataset", "state", "tokens", "done", "errors", "truncated", "longest", "mean_completion"
+    )
+    assert list(shown) == [("B1", "pending", 800, 7, 1, 3, 200, 114.3), ("B2", "pending", 0, 0, 0, 0, 0, 0.0)]
+
+
 def test_launch_twice_starts_once(run: Run, started: list[list[str]]) -> None:
     assert launch.launch(run.pk, 1) is not None
     assert launch.launch(run.pk, 1) is None
