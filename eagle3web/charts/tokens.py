@@ -13,6 +13,10 @@ STYLES = [
 ]
 """Colours that stay apart, and a dash where they come round again."""
 NAME_LIMIT = 24
+PLOT_PX = 190
+"""Height of the plot, about."""
+LABEL_PX = 13
+"""Height of a label."""
 
 
 def tokens_figure(points: Sequence[tuple[str, int, float]], budgets: Mapping[str, int | None]) -> dict[str, Any]:
@@ -32,6 +36,7 @@ def tokens_figure(points: Sequence[tuple[str, int, float]], budgets: Mapping[str
         data.append({"type": "scatter", "mode": "lines", "name": name, "meta": series, "x": x, "y": y, "line": style})
         labels.append(_label(series, name, style["color"], x[-1:], y[-1:]))
     goals = sorted({goal for goal in budgets.values() if goal})
+    _spread(labels, top=max([*goals, *(label["y"] for label in labels)], default=0))
     return {
         "data": data,
         "layout": {
@@ -44,6 +49,15 @@ def tokens_figure(points: Sequence[tuple[str, int, float]], budgets: Mapping[str
         },
         "narrow": {"margin": {"r": 84}, "xaxis": {"nticks": 4}},
     }
+
+
+def _spread(labels: list[dict[str, Any]], *, top: float) -> None:
+    """Push labels of lines that end close together apart, from the lowest up; most sets end at one and the same budget."""
+    floor = -LABEL_PX
+    for label in sorted((label for label in labels if label["visible"] and top), key=lambda label: float(label["y"])):
+        at = label["y"] / top * PLOT_PX
+        floor = max(at, floor + LABEL_PX)
+        label["yshift"] = round(floor - at)
 
 
 def _label(series: str, name: str, color: Any, x: list[int], y: list[float]) -> dict[str, Any]:  # noqa: ANN401  (a style's value)

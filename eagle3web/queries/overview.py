@@ -6,6 +6,7 @@ from django.db.models import OuterRef, Subquery
 
 from eagle3web.enums import AttemptStatus, EngineState, RevisionState, RunStatus
 from eagle3web.models import Attempt, DatasetRevision, Engine, Host, MetricPoint, Run
+from eagle3web.queries.engines import as_known
 
 RECENT = timedelta(days=7)
 
@@ -31,7 +32,8 @@ def broken_attempts(project_id: int, now: datetime) -> list[Attempt]:
 def engines() -> list[Engine]:
     """Engines that are switched on, the worst first. One query."""
     order = [EngineState.DOWN, EngineState.HANGING, EngineState.LOADING, EngineState.UNKNOWN, EngineState.HEALTHY]
-    return sorted(Engine.objects.filter(enabled=True), key=lambda engine: (order.index(EngineState(engine.state)), engine.name))
+    known = as_known(Engine.objects.filter(enabled=True))
+    return sorted(known, key=lambda engine: (order.index(EngineState(engine.state)), engine.name))
 
 
 def hosts() -> list[Host]:

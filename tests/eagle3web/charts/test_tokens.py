@@ -1,4 +1,4 @@
-from eagle3web.charts.tokens import NAME_LIMIT, tokens_figure
+from eagle3web.charts.tokens import LABEL_PX, NAME_LIMIT, tokens_figure
 
 
 def test_each_dataset_has_a_line_with_its_label_at_the_end() -> None:
@@ -28,3 +28,9 @@ def test_long_names_are_cut_in_the_picture_only() -> None:
     figure = tokens_figure([], {"B" * 80: None})
     assert figure["data"][0]["name"] == "B" * NAME_LIMIT
     assert figure["data"][0]["meta"] == "B" * 80
+
+
+def test_labels_of_lines_that_end_at_one_value_stand_apart() -> None:
+    points = [(f"B{n}", 1000, 600.0) for n in range(3)]
+    shifts = [label["yshift"] for label in tokens_figure(points, {f"B{n}": 600 for n in range(3)})["layout"]["annotations"][:3]]
+    assert shifts == [0, LABEL_PX, 2 * LABEL_PX]
