@@ -72,7 +72,10 @@ class Poker:
         layer: Any = get_channel_layer()
         try:
             async with asyncio.timeout(2):
-                await layer.group_send(GROUP, {"type": "poke", "topics": topics})
+                try:
+                    await layer.group_send(GROUP, {"type": "poke", "topics": topics})
+                except (OSError, RedisError):  # perhaps a connection from before a restart of the broker: the next one is new
+                    await layer.group_send(GROUP, {"type": "poke", "topics": topics})
         except (OSError, TimeoutError, RedisError) as error:
             if not self._is_away:
                 log.warning("pokes are lost (%s); viewers look by themselves within 2 s", error)
