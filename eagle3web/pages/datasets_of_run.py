@@ -94,6 +94,11 @@ class Totals:
         return self.tokens / self.budget if self.budget else None
 
     @property
+    def on_disk(self) -> int:
+        """All completion tokens, what lies above a budget too."""
+        return self.tokens + self.over
+
+    @property
     def words(self) -> str:
         return f"{self.amount} tokens"
 

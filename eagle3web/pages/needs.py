@@ -67,7 +67,7 @@ def of_broken(attempts: Iterable[Attempt]) -> Iterator[Need]:
     """Runs whose last attempt failed or was lost."""
     for attempt in attempts:
         now = totals(list(attempt.datasets.all()), forecast=False)
-        kept = f" {count(now.answers)} answers, {tokens(now.tokens + now.over)} tokens are kept." if now.answers else ""
+        kept = f" {count(now.answers)} answers, {tokens(now.on_disk)} tokens are kept." if now.answers else ""
         yield Need(
             state=attempt.status,
             head=f"r{attempt.run_id} {attempt.run.stage}, attempt {attempt.number} {_ended(attempt)}",

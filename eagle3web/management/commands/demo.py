@@ -2,6 +2,7 @@
 
 import argparse
 import contextlib
+import logging
 import signal
 import subprocess
 import sys
@@ -62,6 +63,8 @@ class Command(BaseCommand):
 
     def demonstrate(self, console: Console, *, budget: int | None, port: int, once: bool) -> list[str]:
         """The whole demo; what went wrong, in sentences. KeyboardInterrupt comes through after everything is stopped."""
+        # Valkey is not there yet while the rows are prepared, and nobody watches: that pokes are lost then is no news.
+        logging.getLogger("eagle3web.pokes").setLevel(logging.ERROR)
         began, started = time.monotonic(), datetime.now(UTC)
         converting = convert_model()
         try:
