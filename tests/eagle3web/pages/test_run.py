@@ -55,7 +55,7 @@ def test_trouble_says_what_happened_what_is_kept_and_what_to_do() -> None:
     factories.progress(attempt, done=1728, tokens=4_200_000)
     html = page(attempt).read(timezone.now()).fragments["run-trouble"]
     assert "Failed: killed by signal 9" in html
-    assert "Kept: 1 728 answers, 4.20 M of 10.00 M tokens" in html
+    assert "Kept: 1 728 answers, 4.20 M tokens, all events and the log." in html
     assert "Resume goes on from there" in html
 
 
