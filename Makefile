@@ -50,7 +50,7 @@ clean: ## Remove everything that make made: .venv, var and caches
 	$(PYTHON) -m venv .venv
 
 .venv/run: requirements.txt | .venv/bin/python
-	@echo "Installing requirements.txt into .venv (about two minutes, 1.5 GB)"
+	@echo "Installing requirements.txt into .venv (about two minutes, 2 GB)"
 	$(PY) -m pip install --quiet --disable-pip-version-check -r requirements.txt
 	@touch $@
 
