@@ -123,8 +123,14 @@ class Keeper:
                     self._spawn(self.examine(lane))
 
     def _wake_later(self, lane: Lane) -> None:
-        delay = max(0.0, lane.resume_at - _now())
-        asyncio.get_running_loop().call_later(delay, self._gate.wake)
+        """Wake a waiter once the lane takes requests again."""
+        # Looked at again when the timer fires: uvloop's are early by a part of a millisecond, and a waiter that is woken
+        # before its time waits again, with nobody left to wake it.
+        delay = lane.resume_at - _now()
+        if delay > 0:
+            asyncio.get_running_loop().call_later(delay, self._wake_later, lane)
+        else:
+            self._gate.wake()
 
     def _tell_failures(self, lane: Lane, error: EngineError) -> None:
         if _now() - lane.last_told < TELL_EVERY_S:
