@@ -17,8 +17,8 @@ class EarlyLoop(asyncio.SelectorEventLoop):
         self,
         delay: float,
         callback: Any,  # noqa: ANN401  (as the base class has it)
-        *args: Any,  # noqa: ANN401
-        **options: Any,  # noqa: ANN401
+        *args: Any,
+        **options: Any,
     ) -> asyncio.TimerHandle:
         return super().call_later(delay * 0.9, callback, *args, **options)
 
