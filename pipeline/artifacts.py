@@ -61,6 +61,15 @@ class Home:
     def responses(self, project: str) -> Path:
         return self.path / "projects" / project / "responses"
 
+    def hidden(self, project: str, run_id: int) -> Path:
+        return self.path / "projects" / project / "hidden" / str(run_id)
+
+    def checkpoints(self, project: str, run_id: int) -> Path:
+        return self.path / "projects" / project / "checkpoints" / str(run_id)
+
+    def benchmarks(self, project: str, run_id: int) -> Path:
+        return self.path / "projects" / project / "benchmarks" / str(run_id)
+
     def attempt(self, run_id: int, number: int) -> AttemptFolder:
         return AttemptFolder(self.path / "runs" / str(run_id) / "attempts" / str(number))
 

@@ -15,12 +15,17 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, ClassVar
 
-
-@dataclass(frozen=True, kw_only=True)
-class Event:
-    """Base of all events; `kind` names the class in the file."""
-
-    kind: ClassVar[str]
+from pipeline.drafter_events import (
+    BenchmarkMeasured,
+    BenchmarkSummarised,
+    CheckpointSaved,
+    DecodeEvalLogged,
+    EvalLogged,
+    ExtractionProgress,
+    ShardWritten,
+    StepLogged,
+)
+from pipeline.event import Event as Event
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -218,6 +223,8 @@ KINDS: dict[str, type[Event]] = {
     for cls in (
         StageStarted, StatusChanged, DatasetStarted, DatasetSkipped, GenerationProgress, BudgetApplied, ConcurrencyApplied,
         EngineChanged, DatasetFinished, SampleLogged, LengthsCounted, Warned, StageInterrupted, StageFailed, StageFinished,
+        ExtractionProgress, ShardWritten, StepLogged, EvalLogged, DecodeEvalLogged, CheckpointSaved, BenchmarkMeasured,
+        BenchmarkSummarised,
     )
 }  # fmt: skip
 

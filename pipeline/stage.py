@@ -12,7 +12,8 @@ from typing import Any
 from pipeline.artifacts import AttemptFolder, naming_full_disks, write_tick
 from pipeline.control import ControlReader
 from pipeline.errors import DiskFullError, InterruptedRunError, PipelineError
-from pipeline.events import Event, EventWriter, StageFailed, StageFinished, StageInterrupted, StageStarted
+from pipeline.event import Event
+from pipeline.events import EventWriter, StageFailed, StageFinished, StageInterrupted, StageStarted
 from pipeline.lifeline import is_cut, tie_to
 
 FINISHED, FAILED, MISUSED, INTERRUPTED = range(4)

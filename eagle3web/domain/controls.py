@@ -9,7 +9,8 @@ from eagle3web.domain.attempts import live_attempt
 from eagle3web.enums import AttemptStatus, Stage
 from eagle3web.models import Attempt, ControlMessage, Project, Run, User
 from pipeline.control import Control, Pause, Resume, SetBudget, SetConcurrency, Stop
-from pipeline.events import BudgetApplied, ConcurrencyApplied, Event, StageInterrupted, StatusChanged
+from pipeline.event import Event
+from pipeline.events import BudgetApplied, ConcurrencyApplied, StageInterrupted, StatusChanged
 
 
 def send(run: Run, control: Control, *, user: User | None) -> ControlMessage | None:

@@ -7,7 +7,8 @@ from django.db.models import Max
 
 from eagle3web.enums import DatasetState
 from eagle3web.models import Attempt, DatasetProgress, MetricPoint
-from pipeline.events import BudgetApplied, DatasetFinished, DatasetSkipped, DatasetStarted, Event, GenerationProgress
+from pipeline.event import Event
+from pipeline.events import BudgetApplied, DatasetFinished, DatasetSkipped, DatasetStarted, GenerationProgress
 
 POINT_EVERY = timedelta(seconds=1)
 """Two points of one chart line are at least this far apart, the last one of a dataset excepted."""

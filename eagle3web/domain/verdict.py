@@ -6,7 +6,8 @@ An exit code alone is not believed, nor is a last word: only together do they ma
 from dataclasses import dataclass
 
 from eagle3web.enums import AttemptStatus
-from pipeline.events import Event, StageFailed, StageFinished, StageInterrupted
+from pipeline.event import Event
+from pipeline.events import StageFailed, StageFinished, StageInterrupted
 
 EXIT_FINISHED = 0
 EXIT_INTERRUPTED = 3

@@ -12,15 +12,8 @@ from pipeline.config import DatasetPlan
 from pipeline.control import SetBudget
 from pipeline.datasets.conversation import Conversation
 from pipeline.errors import DataError
-from pipeline.events import (
-    BudgetApplied,
-    DatasetFinished,
-    DatasetSkipped,
-    DatasetStarted,
-    Event,
-    GenerationProgress,
-    Warned,
-)
+from pipeline.event import Event
+from pipeline.events import BudgetApplied, DatasetFinished, DatasetSkipped, DatasetStarted, GenerationProgress, Warned
 from pipeline.generation.prompts import PromptFeed
 from pipeline.generation.rates import Rates
 from pipeline.lengths import AnswerLengths

@@ -14,7 +14,8 @@ from pipeline.admission import by_order
 from pipeline.config import DatasetPlan, GenerateConfig
 from pipeline.datasets.conversation import Conversation
 from pipeline.errors import AbortedError, ConfigError, PipelineError
-from pipeline.events import Event, Warned
+from pipeline.event import Event
+from pipeline.events import Warned
 from pipeline.generation.dataset import DatasetRun, Phase
 from pipeline.generation.engines import Engines
 from pipeline.generation.prompts import count_lines

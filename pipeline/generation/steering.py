@@ -7,7 +7,8 @@ from typing import Protocol
 
 from pipeline.control import Control, ControlReader, Pause, Resume, SetBudget, SetConcurrency, Stop
 from pipeline.errors import ConfigError
-from pipeline.events import ConcurrencyApplied, Event, Warned
+from pipeline.event import Event
+from pipeline.events import ConcurrencyApplied, Warned
 from pipeline.generation.dataset import DatasetRun
 
 POLL_S = 0.1

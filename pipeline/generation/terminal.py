@@ -13,7 +13,8 @@ from rich.console import Console
 from rich.live import Live
 from rich.text import Text
 
-from pipeline.events import DatasetFinished, Event, GenerationProgress
+from pipeline.event import Event
+from pipeline.events import DatasetFinished, GenerationProgress
 from pipeline.generation.words import describe, progress_line
 from pipeline.logs import LineFormatter, log_to
 

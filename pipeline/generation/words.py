@@ -2,6 +2,7 @@
 
 import logging
 
+from pipeline.event import Event
 from pipeline.events import (
     BudgetApplied,
     ConcurrencyApplied,
@@ -9,7 +10,6 @@ from pipeline.events import (
     DatasetSkipped,
     DatasetStarted,
     EngineChanged,
-    Event,
     GenerationProgress,
     StageFailed,
     StageFinished,

@@ -8,7 +8,8 @@ import pytest
 
 from pipeline.artifacts import AttemptFolder, read_json
 from pipeline.errors import DataError, DiskFullError, InterruptedRunError
-from pipeline.events import Event, Warned, read_events
+from pipeline.event import Event
+from pipeline.events import Warned, read_events
 from pipeline.stage import FAILED, FINISHED, INTERRUPTED, Outcome, Stage
 from tests.support.disks import SmallDisk
 

@@ -6,7 +6,8 @@ from django.utils import timezone
 from eagle3web.domain import controls
 from eagle3web.models import Attempt, ControlMessage, Run
 from pipeline.control import Pause, Resume, SetBudget, SetConcurrency, Stop
-from pipeline.events import BudgetApplied, ConcurrencyApplied, Event, StageInterrupted, StatusChanged
+from pipeline.event import Event
+from pipeline.events import BudgetApplied, ConcurrencyApplied, StageInterrupted, StatusChanged
 from tests.support import factories
 
 pytestmark = pytest.mark.django_db

@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 from eagle3web.domain import event_lines
-from pipeline.events import Event, EventWriter, Line, SampleLogged, StageFailed, StageFinished, UnknownEvent, Warned
+from pipeline.event import Event
+from pipeline.events import EventWriter, Line, SampleLogged, StageFailed, StageFinished, UnknownEvent, Warned
 
 NOW = datetime(2026, 11, 30, tzinfo=UTC)
 

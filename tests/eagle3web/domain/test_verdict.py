@@ -3,7 +3,8 @@
 import pytest
 
 from eagle3web.domain.verdict import Exit, judge, judge_unseen
-from pipeline.events import Event, StageFailed, StageFinished, StageInterrupted, Warned
+from pipeline.event import Event
+from pipeline.events import StageFailed, StageFinished, StageInterrupted, Warned
 
 FINISHED = StageFinished(summary={"tokens": 3})
 FAILED = StageFailed(reason="disk full while writing part-00001.jsonl")

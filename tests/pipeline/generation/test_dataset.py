@@ -6,7 +6,7 @@ import pytest
 
 from pipeline.config import DatasetPlan, SamplingConfig
 from pipeline.control import SetBudget
-from pipeline.events import Event
+from pipeline.event import Event
 from pipeline.generation.dataset import MAX_ABORTS, DatasetRun, Phase
 from pipeline.generation.request import failure
 from pipeline.responses.record import Scope

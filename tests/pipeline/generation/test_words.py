@@ -2,13 +2,13 @@ import logging
 
 import pytest
 
+from pipeline.event import Event
 from pipeline.events import (
     BudgetApplied,
     DatasetFinished,
     DatasetSkipped,
     DatasetStarted,
     EngineChanged,
-    Event,
     GenerationProgress,
     SampleLogged,
     StageFailed,

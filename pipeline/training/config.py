@@ -1,0 +1,118 @@
+"""The frozen config of training: hidden states → checkpoints of a drafter."""
+
+from dataclasses import dataclass, field
+from typing import Literal
+
+from pipeline.answer_sets import AnswerSet
+from pipeline.errors import ConfigError
+
+
+@dataclass(frozen=True, kw_only=True)
+class OptimizerConfig:
+    """AdamW, warmed up linearly, then a cosine down to `final_share` of the learning rate."""
+
+    learning_rate: float = 1e-3
+    beta1: float = 0.9
+    beta2: float = 0.95
+    weight_decay: float = 0.0
+    clip: float = 0.5
+    """Largest norm of the gradient."""
+    warmup_share: float = 0.03
+    """Of all steps."""
+    final_share: float = 0.1
+    """Of the learning rate, at the last step."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class LossConfig:
+    """The training-time test."""
+
+    steps: int = 7
+    """K."""
+    decay: float = 0.8
+    """Weight of step k is decay^k."""
+    objective: Literal["cross_entropy", "kl", "lk", "lk_kl"] = "cross_entropy"
+    kl_weight: float = 0.5
+    """w of lk_kl."""
+    one_step_share: float = 0.0
+    """Share of batches that train the first step alone, which are much cheaper."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class EvalConfig:
+    """What is measured on held-out answers while training goes on."""
+
+    held_out_share: float = 0.05
+    """Of the documents of each dataset, chosen by their names, never trained on."""
+    every_steps: int = 200
+    max_documents: int = 256
+    decode_every_steps: int = 0
+    """Decode held-out prompts with the current drafter for real; 0: only at the end."""
+    decode_prompts: int = 16
+    decode_tokens: int = 128
+    draft_steps: int = 3
+    """Drafts for each verification in decode evals."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class CheckpointConfig:
+    """When checkpoints are saved and which are kept: the best one and the last few."""
+
+    every_steps: int = 500
+    every_minutes: float = 0.0
+    """Also when so many minutes have gone by; 0: never."""
+    keep_last: int = 2
+    continue_from: str = ""
+    """Checkpoint folder to start from; its vocabulary mapping is kept."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class TrainConfig:
+    """`python -m pipeline train`."""
+
+    project: str
+    target: str
+    """Folder of the transformers model: its embedding, final norm and head; online the whole model."""
+    checkpoints: str
+    """Folder to write step-NNNNNN folders to."""
+    source: Literal["stored", "online"] = "stored"
+    hidden: tuple[str, ...] = ()
+    """Folders of shards, when stored."""
+    responses: str = ""
+    """Folder that holds one folder of answers for each dataset, when online."""
+    datasets: tuple[AnswerSet, ...] = ()
+    """Which answers: online, of those in `responses`; stored, of the shards, where none means all."""
+    feature_layers: tuple[int, ...] = ()
+    """Online only: as transformers counts `hidden_states`; empty takes 2, L//2 and L−3. Shards say their own."""
+    max_length: int = 4096
+    """A longer document is left out."""
+    draft_vocab_size: int = 32000
+    intermediate_size: int = 0
+    """Of the drafter's MLP; 0 takes the target's."""
+    initialisation: Literal["target", "random"] = "target"
+    objective: LossConfig = field(default_factory=LossConfig)
+    optimizer: OptimizerConfig = field(default_factory=OptimizerConfig)
+    evaluation: EvalConfig = field(default_factory=EvalConfig)
+    saving: CheckpointConfig = field(default_factory=CheckpointConfig)
+    tokens_per_batch: int = 4096
+    """Of one process and one accumulation step."""
+    accumulation: int = 1
+    epochs: int = 1
+    max_steps: int = 0
+    """Optimizer steps; 0: as many as the epochs hold."""
+    max_minutes: float = 0.0
+    """Ends training early, with the learning rate scheduled by time; 0: no limit."""
+    precision: Literal["auto", "bfloat16", "float32"] = "auto"
+    """Of the forward pass; weights and optimizer are float32. auto: bfloat16 where the device multiplies it fast."""
+    device: str = "auto"
+    parallel: Literal["ddp", "fsdp2"] = "ddp"
+    """With more than one process (torchrun)."""
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        if self.source == "stored" and not self.hidden:
+            raise ConfigError("training from stored hidden states needs `hidden`, a folder of shards")
+        if self.source == "online" and not (self.responses and self.datasets):
+            raise ConfigError("online training needs `responses` and `datasets`")
+        if min(self.epochs, self.accumulation, self.tokens_per_batch, self.objective.steps, self.draft_vocab_size) < 1:
+            raise ConfigError("epochs, accumulation, tokens_per_batch, objective.steps and draft_vocab_size must be 1 or more")
