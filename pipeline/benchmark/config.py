@@ -4,6 +4,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from pipeline.config import EngineRef, SamplingConfig
+from pipeline.draft_shape import DraftShape
 from pipeline.errors import ConfigError
 
 Mode = Literal["plain", "lookup", "drafter"]
@@ -18,19 +19,6 @@ class PromptSet:
     revision: str
     prompts: str
     """Path of the revision's prompts.jsonl."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class DraftShape:
-    """How far drafts look: SGLang's `speculative_num_steps`, `_eagle_topk` and `_num_draft_tokens`."""
-
-    steps: int = 3
-    topk: int = 1
-    draft_tokens: int = 4
-    """Tokens that one verification reads, the newest accepted one included."""
-
-    def __str__(self) -> str:
-        return f"{self.steps}/{self.topk}/{self.draft_tokens}"
 
 
 @dataclass(frozen=True, kw_only=True)
