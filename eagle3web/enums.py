@@ -78,6 +78,15 @@ class DatasetState(models.TextChoices):
     STOPPED = "stopped"
 
 
+class InputKind(models.TextChoices):
+    """What a run takes from another run, or from the datasets."""
+
+    PROMPTS = "prompts"
+    RESPONSES = "responses"
+    HIDDEN = "hidden", "hidden states"
+    CHECKPOINT = "checkpoint"
+
+
 class RevisionState(models.TextChoices):
     IMPORTING = "importing"
     READY = "ready"

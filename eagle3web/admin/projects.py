@@ -18,7 +18,7 @@ class ProjectAdmin(admin.ModelAdmin):
     list_display = ("name", "slug", "target_model", "budgets_link", "created_at", "created_by")
     search_fields = ("name", "slug", "target_model")
     list_select_related = ("created_by",)
-    fields = ("slug", "name", "target_model", "tokenizer", "chat_template", "chat_template_kwargs", "sampling")
+    fields = ("slug", "name", "target_model", "tokenizer", "target_path", "chat_template", "chat_template_kwargs", "sampling")
     prepopulated_fields = {"slug": ("name",)}
 
     @admin.display(description="budgets")

@@ -11,6 +11,7 @@ from eagle3web.models import (
     LogChunk,
     MetricPoint,
     Run,
+    RunInput,
     Transition,
 )
 from eagle3web.text import visible
@@ -25,6 +26,15 @@ class RunAdmin(ReadOnlyAdmin):
     search_fields = ("=id", "title", "config_hash", "author__username")
     list_select_related = ("project", "author")
     date_hierarchy = "created_at"
+
+
+@admin.register(RunInput)
+class RunInputAdmin(ReadOnlyAdmin):
+    list_display = ("run", "kind", "source")
+    list_filter = ("kind",)
+    search_fields = ("=run__id", "=source__id")
+    search_help_text = BY_RUN
+    list_select_related = ("run", "source")
 
 
 @admin.register(Attempt)

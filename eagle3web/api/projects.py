@@ -23,6 +23,7 @@ class ProjectOut(Out):
     name: str
     target_model: str
     tokenizer: str
+    target_path: str
     chat_template: str
     chat_template_kwargs: dict[str, Any]
     sampling: dict[str, Any]
@@ -33,6 +34,8 @@ class ProjectFields(Body):
     name: Text
     target_model: Text
     tokenizer: Text
+    target_path: Text = ""
+    """Folder of the target as transformers loads it, on the hosts that extract, train and measure."""
     chat_template: Text = ""
     chat_template_kwargs: dict[str, Any] = {}
     sampling: dict[str, Any] = {}
@@ -46,6 +49,7 @@ class ProjectChanges(Body):
     name: Text = ""
     target_model: Text = ""
     tokenizer: Text = ""
+    target_path: Text = ""
     chat_template: Text = ""
     chat_template_kwargs: dict[str, Any] = {}
     sampling: dict[str, Any] = {}

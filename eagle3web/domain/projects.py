@@ -14,6 +14,7 @@ class ProjectFields(TypedDict, total=False):
     name: str
     target_model: str
     tokenizer: str
+    target_path: str
     chat_template: str
     chat_template_kwargs: dict[str, Any]
     sampling: dict[str, Any]

@@ -19,6 +19,8 @@ class Project(models.Model):
     """Name or path of the target model, as the engines serve it."""
     tokenizer = models.CharField(max_length=500)
     """Folder with the target's tokenizer.json."""
+    target_path = models.CharField(max_length=500, blank=True)
+    """Folder of the target as transformers loads it, on the hosts that extract, train and measure."""
     chat_template = models.TextField(blank=True)
     """Jinja source that replaces the tokenizer's own; empty keeps that one."""
     chat_template_kwargs = models.JSONField(default=dict, blank=True, validators=[validate_object])

@@ -77,6 +77,8 @@ class Attempt(models.Model):
     waiting_for = models.CharField(max_length=300, blank=True)
     paused = models.BooleanField(default=False)
 
+    counters = models.JSONField(default=dict)
+    """How far extraction, training or a benchmark is: the fields of its last progress event."""
     last_seq = models.PositiveIntegerField(default=0)
     """Number of the last stored event."""
     events_offset = models.BigIntegerField(default=0)

@@ -8,7 +8,7 @@ from typing import Any
 from django.contrib.auth.models import Group, Permission
 from django.utils import timezone
 
-from eagle3web.enums import AttemptStatus, DatasetState, EngineState, RevisionState, RunStatus, Stage
+from eagle3web.enums import AttemptStatus, DatasetState, EngineState, InputKind, RevisionState, RunStatus, Stage
 from eagle3web.models import (
     Attempt,
     AuditEntry,
@@ -23,6 +23,7 @@ from eagle3web.models import (
     MetricPoint,
     Project,
     Run,
+    RunInput,
     TokenBudget,
     Transition,
     User,
@@ -129,6 +130,12 @@ def run(of: Project | None = None, **fields: Any) -> Run:
         "status": RunStatus.QUEUED,
     }
     return Run.objects.create(**defaults | fields)
+
+
+def run_input(of: Run, source: Run | None = None, **fields: Any) -> RunInput:
+    """The answers of `source`; prompts without one."""
+    kind = InputKind.RESPONSES if source else InputKind.PROMPTS
+    return RunInput.objects.create(**{"run": of, "source": source, "kind": kind, "ref": {"B1": "a" * 64}} | fields)
 
 
 def attempt(of: Run | None = None, **fields: Any) -> Attempt:

@@ -34,6 +34,7 @@ def rows() -> None:
     budget, engine = make.budget(), make.engine(reason=make.HOSTILE)
     make.revision(budget.dataset, error=make.HOSTILE, report={"rejections": [{"reason": make.HOSTILE}]})
     attempt = make.attempt(make.run(budget.project, title=make.HOSTILE), reason=make.HOSTILE)
+    make.run_input(attempt.run, ref={make.HOSTILE: "a"})
     make.progress(attempt)
     make.event(attempt, "warning", text=make.HOSTILE)
     make.log(attempt, make.HOSTILE)
