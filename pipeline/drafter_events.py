@@ -155,3 +155,21 @@ class BenchmarkSummarised(Event):
     """Conditional acceptance by position."""
     identical: int | None = None
     """Requests whose tokens equal the plain ones; None for plain or when sampling."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class AnswerDrafted(Event):
+    """A held-out answer, token by token, with the drafts in it. Text is untrusted; at most 400 tokens are told."""
+
+    kind: ClassVar[str] = "answer_drafted"
+    dataset: str
+    prompt_id: str
+    prompt: str
+    """Cut to 4,000 characters."""
+    mode: str
+    """drafter, or lookup where no drafter was measured."""
+    shape: str
+    pieces: tuple[str, ...]
+    """Text of each token; empty where a token only ends in the middle of a character."""
+    depths: tuple[int, ...]
+    """For each token: 0 when the target chose it, k when it is the k-th accepted draft of its verification."""

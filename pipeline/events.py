@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from pipeline.drafter_events import (
+    AnswerDrafted,
     BenchmarkMeasured,
     BenchmarkSummarised,
     CheckpointSaved,
@@ -224,7 +225,7 @@ KINDS: dict[str, type[Event]] = {
         StageStarted, StatusChanged, DatasetStarted, DatasetSkipped, GenerationProgress, BudgetApplied, ConcurrencyApplied,
         EngineChanged, DatasetFinished, SampleLogged, LengthsCounted, Warned, StageInterrupted, StageFailed, StageFinished,
         ExtractionProgress, ShardWritten, StepLogged, EvalLogged, DecodeEvalLogged, CheckpointSaved, BenchmarkMeasured,
-        BenchmarkSummarised,
+        BenchmarkSummarised, AnswerDrafted,
     )
 }  # fmt: skip
 
