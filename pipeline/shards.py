@@ -6,7 +6,9 @@ FOLDER/shard-00000.json          the documents in it and the file's hash; writte
 FOLDER/manifest.json             totals and inputs; written last: only then the extraction is finished
 """
 
-from collections.abc import Mapping
+import hashlib
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -32,6 +34,11 @@ class StoredDocument:
     supervised: int
     dataset: str
     name: str
+
+    @property
+    def rows(self) -> slice:
+        """Of the shard's tensors."""
+        return slice(self.start, self.start + self.tokens)
 
 
 class ShardWriter:
@@ -97,31 +104,44 @@ class ShardWriter:
 
 
 class ShardReader:
-    """Random access to stored documents; a document's states are read when it is asked for, and no others."""
+    """Random access to stored documents (a DocumentSource); only the states that are asked for are read."""
 
     def __init__(self, folder: Path) -> None:
         """Raises DataError when the folder holds no hidden states, or a shard is missing or truncated."""
         self.layout = Layout.read(folder)
         self.documents = list_documents(folder)
+        self._folder = folder
 
     def __len__(self) -> int:
         return len(self.documents)
 
     def __getitem__(self, index: int) -> Document:
+        return self.load([index])[0]
+
+    def load(self, indices: Sequence[int]) -> list[Document]:
+        """Documents with their states, in the order of `indices`. A shard is opened once, however many lie in it."""
+        by_shard: dict[Path, list[int]] = defaultdict(list)
+        for index in indices:
+            by_shard[self.documents[index].shard].append(index)
+        found: dict[int, Document] = {}
+        for shard, wanted in by_shard.items():
+            with safe_open(shard, framework="pt") as file:
+                found |= {index: _document(file, self.documents[index]) for index in wanted}
+        return [found[index] for index in indices]
+
+    def ids_and_mask(self, index: int) -> tuple[Tensor, Tensor]:
+        """int64 [T] and bool [T] of one document, without its states."""
         stored = self.documents[index]
-        rows = slice(stored.start, stored.start + stored.tokens)
         with safe_open(stored.shard, framework="pt") as file:
-            names = set(file.keys())
-            part = {name: file.get_slice(name)[rows] for name in names}
-        return Document(
-            token_ids=part["token_ids"].to(torch.int64),
-            loss_mask=part["loss_mask"],
-            features=part["features"],
-            last_hidden=part["last_hidden"],
-            argmax=part["argmax"].to(torch.int64) if "argmax" in part else None,
-            dataset=stored.dataset,
-            name=stored.name,
-        )
+            ids = file.get_slice("token_ids")[stored.rows]
+            mask: Tensor = file.get_slice("loss_mask")[stored.rows]
+        return ids.to(torch.int64), mask
+
+    def inputs(self) -> dict[str, str]:
+        """The folder's name → a hash over its shards' hashes, finished extraction or not."""
+        shards = [read_json(path)["sha256"] for path in _finished_shards(self._folder)]
+        digest = hashlib.sha256("".join(shards).encode()).hexdigest()
+        return {"/".join(self._folder.parts[-2:]): digest}
 
 
 def list_documents(folder: Path) -> list[StoredDocument]:
@@ -141,6 +161,19 @@ def list_documents(folder: Path) -> list[StoredDocument]:
 def _finished_shards(folder: Path) -> list[Path]:
     """Index files of finished shards. A shard file without one was cut off while it was written, and is written over."""
     return sorted(folder.glob("shard-*.json"))
+
+
+def _document(file: Any, stored: StoredDocument) -> Document:  # noqa: ANN401  (an open safetensors file)
+    part = {name: file.get_slice(name)[stored.rows] for name in set(file.keys())}
+    return Document(
+        token_ids=part["token_ids"].to(torch.int64),
+        loss_mask=part["loss_mask"],
+        features=part["features"],
+        last_hidden=part["last_hidden"],
+        argmax=part["argmax"].to(torch.int64) if "argmax" in part else None,
+        dataset=stored.dataset,
+        name=stored.name,
+    )
 
 
 def _check(document: Document, layout: Layout) -> None:

@@ -164,3 +164,27 @@ def test_argmax_is_optional(tmp_path: Path) -> None:
     writer.add(made(2, argmax=False))
     writer.finish(inputs={})
     assert ShardReader(tmp_path)[0].argmax is None
+
+
+def test_documents_are_loaded_in_the_order_asked_for_across_shards(tmp_path: Path) -> None:
+    documents = written(tmp_path)
+    order = [8, 0, 4, 3, 8]
+    for found, index in zip(ShardReader(tmp_path).load(order), order, strict=True):
+        assert_same(found, documents[index])
+
+
+def test_ids_and_mask_come_without_states(tmp_path: Path) -> None:
+    documents = written(tmp_path)
+    ids, mask = ShardReader(tmp_path).ids_and_mask(7)
+    assert ids.dtype == torch.int64
+    assert torch.equal(ids, documents[7].token_ids)
+    assert torch.equal(mask, documents[7].loss_mask)
+
+
+def test_inputs_are_the_same_before_and_after_the_manifest_is_written(tmp_path: Path) -> None:
+    writer = ShardWriter(tmp_path, LAYOUT)
+    writer.add(made(1))
+    writer.flush()
+    before = ShardReader(tmp_path).inputs()
+    writer.finish(inputs={})
+    assert ShardReader(tmp_path).inputs() == before

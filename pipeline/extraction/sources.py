@@ -1,0 +1,77 @@
+"""Where training's hidden states come from: folders of shards, or a target that computes them on the spot."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import torch
+from torch import Tensor
+
+from pipeline.answer_sets import AnswerSet
+from pipeline.batching import Document
+from pipeline.document_source import DocumentSource
+from pipeline.errors import DataError
+from pipeline.model_fingerprint import model_fingerprint, same_model
+from pipeline.shards import ShardReader, StoredDocument
+from pipeline.training.config import TrainConfig
+
+
+def open_source(config: TrainConfig, device: torch.device) -> DocumentSource:
+    """What a training config names. Raises DataError for folders that do not fit together or to the target."""
+    if config.source == "online":
+        raise DataError("online training is not there yet")
+    return StoredSource(config)
+
+
+class StoredSource:
+    """Several folders of shards as one source, without the documents that the config leaves out."""
+
+    def __init__(self, config: TrainConfig) -> None:
+        """Raises DataError when a folder holds no states, those of another target, or when nothing is left."""
+        self._readers = [ShardReader(Path(folder)) for folder in config.hidden]
+        self.layout = self._readers[0].layout
+        _check_target(config, self._readers)
+        self._places = _places(self._readers, config.datasets, config.max_length)
+        self.documents: list[StoredDocument] = [self._readers[r].documents[i] for r, i in self._places]
+        if not self.documents:
+            chosen = ", ".join(answers.dataset for answers in config.datasets) or "any dataset"
+            raise DataError(f"no document of {chosen} with at most {config.max_length:,} tokens in {', '.join(config.hidden)}")
+
+    def ids_and_mask(self, index: int) -> tuple[Tensor, Tensor]:
+        reader, place = self._places[index]
+        return self._readers[reader].ids_and_mask(place)
+
+    def load(self, indices: Sequence[int]) -> list[Document]:
+        places = [self._places[index] for index in indices]
+        found: dict[tuple[int, int], Document] = {}
+        for number, reader in enumerate(self._readers):
+            mine = [place for r, place in places if r == number]
+            found |= {(number, place): document for place, document in zip(mine, reader.load(mine), strict=True)}
+        return [found[place] for place in places]
+
+    def inputs(self) -> dict[str, str]:
+        return {name: digest for reader in self._readers for name, digest in reader.inputs().items()}
+
+
+def _places(readers: Sequence[ShardReader], datasets: Sequence[AnswerSet], max_length: int) -> list[tuple[int, int]]:
+    """(reader, document) of all that train. A document that lies in two folders counts once: the first."""
+    wanted = {answers.dataset for answers in datasets}
+    places: dict[tuple[str, str], tuple[int, int]] = {}
+    for number, reader in enumerate(readers):
+        for index, document in enumerate(reader.documents):
+            if document.tokens <= max_length and (not wanted or document.dataset in wanted):
+                places.setdefault((document.dataset, document.name), (number, index))
+    return list(places.values())
+
+
+def _check_target(config: TrainConfig, readers: Sequence[ShardReader]) -> None:
+    expected = model_fingerprint(Path(config.target))
+    first = readers[0].layout
+    for folder, reader in zip(config.hidden, readers, strict=True):
+        layout = reader.layout
+        if not same_model(layout.target, expected):
+            raise DataError(f"{folder}: hidden states of {layout.target}; the target to train for is {expected}")
+        if (layout.feature_layers, layout.last_hidden) != (first.feature_layers, first.last_hidden):
+            raise DataError(
+                f"{folder}: states of layers {list(layout.feature_layers.hidden_states)}, {layout.last_hidden}; "
+                f"{config.hidden[0]} holds layers {list(first.feature_layers.hidden_states)}, {first.last_hidden}"
+            )
