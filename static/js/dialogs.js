@@ -12,6 +12,18 @@ const toast = ({ title, text = "", state = "finished" }) => {
   setTimeout(() => box.remove(), state === "failed" ? 20_000 : 6000);
 };
 
+// A part of the page that is loaded says in its place that it could not be, and offers another try.
+const sayNotLoaded = ({ target, pathInfo }, why) => {
+  const box = document.getElementById("not-loaded").content.firstElementChild.cloneNode(true);
+  box.querySelector("b").textContent = why;
+  box.querySelector("button").addEventListener("click", () => window.htmx.ajax("GET", pathInfo.finalRequestPath, { source: target, target }));
+  target.replaceChildren(box);
+};
+const sayFailed = ({ detail }, title) => {
+  if (detail.target.matches("[data-loads]")) sayNotLoaded(detail, `${title}.`);
+  else toast({ title, text: "Nothing was changed. Try again in a moment.", state: "failed" });
+};
+
 export const startDialogs = () => {
   document.addEventListener("htmx:afterSwap", (event) => {
     if (event.detail.target === dialog && !dialog.open) dialog.showModal();
@@ -20,12 +32,11 @@ export const startDialogs = () => {
     // 409 and 422 carry the form again, with the reason.
     if ([409, 422].includes(event.detail.xhr.status)) event.detail.shouldSwap = true;
   });
-  document.addEventListener("htmx:sendError", () => {
-    toast({ title: "The server does not answer", text: "Nothing was changed. Try again in a moment.", state: "failed" });
-  });
+  document.addEventListener("htmx:sendError", (event) => sayFailed(event, "The server does not answer"));
+  document.addEventListener("htmx:timeout", (event) => sayFailed(event, "The server takes too long to answer"));
   document.addEventListener("htmx:responseError", (event) => {
-    if ([409, 422].includes(event.detail.xhr.status)) return;
-    toast({ title: `The server refused (${event.detail.xhr.status})`, text: "Nothing was changed.", state: "failed" });
+    const { status } = event.detail.xhr;
+    if (![409, 422].includes(status)) sayFailed(event, `The server refused (${status})`);
   });
   document.addEventListener("done", (event) => {
     dialog.close();

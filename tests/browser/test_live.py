@@ -122,3 +122,20 @@ def test_log_is_searched_followed_and_read_from_its_start(page: Page, site: Syst
     expect(page.locator("#log li[data-n='6000']")).to_be_visible()
     factories.log(attempt, "one more\n")
     expect(page.locator("#log li[data-n='6001']")).to_be_visible()
+
+
+def test_samples_that_cannot_be_loaded_say_so_and_are_tried_again(page: Page, site: System, watch: Watch) -> None:
+    watch.expected += (*REFUSED, "htmx:")
+    attempt = factories.attempt(status="finished")
+    factories.event(attempt, "sample_logged", dataset="B1", prompt="What is a drafter?", answer="A small model.")
+    sign_in(page, factories.user(permissions=("view_run",)))
+    page.goto(f"/runs/{attempt.run_id}/")
+    expect(page.locator("#live")).to_contain_text("Live")
+    site.kill("web")
+    page.get_by_role("button", name="Sample answers").click()
+    drawer = page.locator("#samples")
+    expect(drawer.get_by_role("alert")).to_contain_text("The server does not answer.")
+    site.start("web")
+    drawer.get_by_role("button", name="Try again").click()
+    expect(drawer.locator(".prompt")).to_have_text("What is a drafter?")
+    expect(drawer.get_by_role("alert")).to_have_count(0)
