@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from statistics import fmean, quantiles
 from typing import Any
 
-from django.db.models import Exists, Max, OuterRef, Sum
+from django.db.models import Exists, Max, OuterRef, Subquery, Sum
 
-from eagle3web.enums import EngineState, RevisionState, Stage
+from eagle3web.enums import AttemptStatus, EngineState, RevisionState, Stage
 from eagle3web.models import Attempt, DatasetProgress, DatasetRevision, Engine, MetricPoint, Project, TokenBudget
 from pipeline.budget import Forecast, LengthStats, Range, Target, forecast_plan
 from pipeline.budget import forecast as forecast_dataset
@@ -19,6 +19,10 @@ RATE_POINTS = 2_000
 BUCKET_S = 60
 UNSURE = 0.5
 """Spread of a rate that was not measured over a run: ± 50 %."""
+ENOUGH_ANSWERS = 20
+"""Below, a measured mean length says little about the next answers."""
+ENOUGH_MINUTES = 5
+"""Below, a measured rate says little about the next minutes."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -37,6 +41,24 @@ class ForecastRow:
     """In words: `2 431 answers` or `assumed: …`."""
     forecast: Forecast
 
+    @property
+    def early(self) -> bool:
+        """So few answers that the range of the tokens says nothing yet."""
+        tokens = self.forecast.tokens
+        return tokens.low < tokens.high and 0 < self.lengths.answers < ENOUGH_ANSWERS
+
+
+@dataclass(frozen=True, kw_only=True)
+class Rate:
+    """Completion tokens a second of all datasets together."""
+
+    range: Range | None
+    """None while nobody knows."""
+    source: str
+    """In words: `run 12`, `the engines' load`, `unknown: …`."""
+    early: bool = False
+    """Measured for so few minutes that the range says nothing yet."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class ProjectForecast:
@@ -47,18 +69,27 @@ class ProjectForecast:
     """Completion tokens a second of the whole run; None while nobody knows."""
     rate_from: str
     """In words: `run 12`, `the engines' load`, `unknown: …`."""
+    early: bool
+    """So little was measured that the range of the hours says nothing yet."""
 
 
 def forecast(project: Project) -> ProjectForecast:
     """Forecast every budget of the project, in order. A fixed number of queries."""
     budgets = list(project.budgets.select_related("dataset"))
-    rate, rate_from = _rate(project)
+    rate = _rate(project)
     revisions = _newest_revisions(budgets)
     measured = _measured(project)
     rows = [
-        _row(project, budget, revisions.get(budget.dataset_id), measured.get(budget.dataset.slug), rate) for budget in budgets
+        _row(project, budget, revisions.get(budget.dataset_id), measured.get(budget.dataset.slug), rate.range)
+        for budget in budgets
     ]
-    return ProjectForecast(rows=rows, total=forecast_plan(row.forecast for row in rows), rate=rate, rate_from=rate_from)
+    return ProjectForecast(
+        rows=rows,
+        total=forecast_plan(row.forecast for row in rows),
+        rate=rate.range,
+        rate_from=rate.source,
+        early=rate.early or any(row.early for row in rows),
+    )
 
 
 def _row(
@@ -121,29 +152,47 @@ def _measured(project: Project) -> dict[str, DatasetProgress]:
     return {row.dataset: row for row in DatasetProgress.objects.filter(pk__in=list(newest)).select_related("attempt")}
 
 
-def _rate(project: Project) -> tuple[Range | None, str]:
-    """Completion tokens a second of all datasets together, and where the number comes from."""
-    points = MetricPoint.objects.filter(attempt=OuterRef("pk"), name="tokens_per_s", value__gt=0)
-    attempts = Attempt.objects.filter(Exists(points), run__project=project, run__stage=Stage.GENERATE)
-    attempt = attempts.defer("config").order_by("-pk").first()
+def _rate(project: Project) -> Rate:
+    """What the live runs do now, else what the last run did, else what the engines say of themselves."""
+    moved = MetricPoint.objects.filter(name="tokens_per_s", value__gt=0)
+    attempts = Attempt.objects.filter(run__project=project, run__stage=Stage.GENERATE)
+    attempt = attempts.filter(Exists(moved.filter(attempt=OuterRef("pk")))).defer("config").order_by("-pk").first()
     if attempt is not None:
-        newest = MetricPoint.objects.filter(attempt=attempt, name="tokens_per_s").order_by("-pk")[:RATE_POINTS]
-        return measured_rate(list(newest.values_list("t", "series", "value"))), f"run {attempt.run_id}"
+        # Up to the newest that moved: what a run writes while it waits, or after its last answer, says nothing of its rate.
+        last = moved.filter(attempt=attempt).order_by("-pk").values("pk")[:1]
+        points = MetricPoint.objects.filter(attempt=attempt, name="tokens_per_s", pk__lte=Subquery(last))
+        newest = points.order_by("-pk").values_list("t", "series", "value")[:RATE_POINTS]
+        measured, minutes = measured_rate(list(newest))
+        early, source = minutes < ENOUGH_MINUTES, f"run {attempt.run_id}"
+        now = _rate_now(project)
+        if now:
+            # The same number that the pages of the runs divide by.
+            measured = Range(low=min(measured.low, now), likely=now, high=max(measured.high, now))
+            source += ", now"
+        return Rate(range=measured, source=source, early=early)
     said = Engine.objects.filter(enabled=True, state=EngineState.HEALTHY).aggregate(total=Sum("tokens_per_s"))["total"]
     if said:
-        return Range.around(said, spread=UNSURE), "the engines' load"
-    return None, "unknown: nothing has been generated yet"
+        return Rate(range=Range.around(said, spread=UNSURE), source="the engines' load")
+    return Rate(range=None, source="unknown: nothing has been generated yet")
 
 
-def measured_rate(points: Sequence[tuple[Any, str, float]]) -> Range:
-    """The rate of a run from `(time, dataset, tokens/s)`: the sum over datasets, which nine of ten minutes lie in."""
+def _rate_now(project: Project) -> float:
+    """Completion tokens a second over the last minute of everything that is at work; 0 when nothing is."""
+    live = DatasetProgress.objects.filter(attempt__run__project=project, attempt__status__in=AttemptStatus.LIVE)
+    total: float | None = live.aggregate(total=Sum("tokens_per_s"))["total"]
+    return total or 0.0
+
+
+def measured_rate(points: Sequence[tuple[Any, str, float]]) -> tuple[Range, int]:
+    """The rate of a run from `(time, dataset, tokens/s)`, one of them above 0: the sum over datasets, which nine of ten
+    minutes lie in; and the number of those minutes."""
     minutes: dict[int, dict[str, list[float]]] = defaultdict(lambda: defaultdict(list))
     for t, series, value in points:
         minutes[int(t.timestamp()) // BUCKET_S][series].append(value)
     sums = [sum(fmean(values) for values in datasets.values()) for datasets in minutes.values()]
     sums = [value for value in sums if value > 0]
     likely = fmean(sums)
-    if len(sums) < 5:
-        return Range.around(likely, spread=UNSURE)
+    if len(sums) < ENOUGH_MINUTES:
+        return Range.around(likely, spread=UNSURE), len(sums)
     cuts = quantiles(sums, n=20, method="inclusive")
-    return Range(low=min(cuts[0], likely), likely=likely, high=max(cuts[-1], likely))
+    return Range(low=min(cuts[0], likely), likely=likely, high=max(cuts[-1], likely)), len(sums)

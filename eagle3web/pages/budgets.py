@@ -41,15 +41,15 @@ class BudgetRow:
 
     @property
     def answers(self) -> Span:
-        return span(self.row.forecast.answers, count)
+        return span(self.row.forecast.answers, count, early=self.row.early)
 
     @property
     def tokens(self) -> Span:
-        return span(self.row.forecast.tokens, tokens)
+        return span(self.row.forecast.tokens, tokens, early=self.row.early)
 
     @property
     def hours(self) -> Span:
-        return span(self.row.forecast.hours, _hours)
+        return span(self.row.forecast.hours, _hours, early=self.row.early)
 
     @property
     def done(self) -> bool:
@@ -89,16 +89,18 @@ class BudgetsPage:
         standing = standings(self.project_id)
         made = self._read_forecast(project, standing, now)
         by_budget = {row.budget.pk: row for row in standing}
+        early = any(row.early for row in made.rows)
         rows = [BudgetRow(row, by_budget[row.budget.pk]) for row in made.rows if row.budget.pk in by_budget]
         return {
             "may": self.may,
             "project": project,
             "rows": rows,
-            "total_tokens": span(made.total.tokens, tokens),
-            "total_answers": span(made.total.answers, count),
-            "total_hours": span(made.total.hours, _hours),
+            "total_tokens": span(made.total.tokens, tokens, early=early),
+            "total_answers": span(made.total.answers, count, early=early),
+            "total_hours": span(made.total.hours, _hours, early=made.early),
             "rate": made.rate,
             "rate_from": made.rate_from,
+            "early": made.early,
             "changes": budget_changes(self.project_id),
             "figure": figure(made),
             "hours_known": made.rate is not None,

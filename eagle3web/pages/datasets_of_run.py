@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from math import inf
 
 from eagle3web.enums import DatasetState
 from eagle3web.formats import of, tokens
@@ -124,7 +125,7 @@ def dataset_rows(progress: Sequence[DatasetProgress], asked: Mapping[str, TokenB
 def totals(progress: Sequence[DatasetProgress], *, forecast: bool) -> Totals:
     opened = [row for row in progress if row.state in (DatasetState.RUNNING, DatasetState.PENDING)]
     rate = sum(row.tokens_per_s for row in progress)
-    left = sum(max(0, row.budget - row.tokens) for row in opened if row.budget is not None)
+    left = [_left(row) for row in opened]
     return Totals(
         tokens=sum(row.tokens if row.budget is None else min(row.tokens, row.budget) for row in progress),
         budget=sum(row.budget or 0 for row in progress if row.reason != "disabled"),
@@ -134,6 +135,14 @@ def totals(progress: Sequence[DatasetProgress], *, forecast: bool) -> Totals:
         tokens_per_s=rate,
         errors=sum(row.errors for row in progress),
         answers=sum(row.done for row in progress),
-        eta_s=left / rate if forecast and rate and left and all(row.budget is not None for row in opened) else None,
+        eta_s=sum(left) / rate if forecast and rate and any(left) and inf not in left else None,
         open=len(opened),
     )
+
+
+def _left(row: DatasetProgress) -> float:
+    """Completion tokens until the budget is met or no prompt is left, as the project's forecast expects them; may be inf."""
+    room = inf if row.budget is None else row.budget - row.tokens
+    answers = row.total if row.max_samples is None else min(row.total, row.max_samples)
+    ahead = (answers - row.done) * row.tokens / row.done if row.done and row.total else inf
+    return max(0, min(room, ahead))

@@ -141,7 +141,7 @@ class OverviewPage:
             "sums": sums,
             "speed": sum(run.totals.tokens_per_s for run in live if not run.clocks.quiet),
             "history": history,
-            "left": span(hours, lambda value: duration(value * 3600)) if hours and hours.high else None,
+            "left": span(hours, lambda value: duration(value * 3600), early=ahead.early) if hours and hours.high else None,
             "met_at": _in_hours(now, hours.likely) if hours and hours.high and moving else None,
             "rate_from": ahead.rate_from,
             "live": live,

@@ -7,7 +7,9 @@ import pytest
 
 from eagle3web.domain.forecasts import forecast, measured_rate
 from eagle3web.enums import AttemptStatus, EngineState
-from eagle3web.models import Attempt, Dataset, Project
+from eagle3web.models import Attempt, Dataset, MetricPoint, Project
+from eagle3web.pages.datasets_of_run import totals
+from pipeline.budget import Range
 from pipeline.config import SamplingConfig, to_mapping
 from tests.support import factories as make
 
@@ -132,15 +134,59 @@ def test_budget_without_prompts_or_switched_off_needs_nothing() -> None:
     assert found.total.hours.likely == 0
 
 
+@pytest.mark.django_db
+def test_live_run_gives_the_rate_of_now(project: Project) -> None:
+    attempt = Attempt.objects.get()
+    rates(attempt, *[100.0] * 6)
+    attempt.datasets.update(tokens_per_s=150.0, total=1_000, budget=100_000)
+    found = forecast(project)
+    assert found.rate == Range(low=100, likely=150, high=150)
+    assert (found.rate_from, found.early) == (f"run {attempt.run_id}, now", False)
+
+
+@pytest.mark.django_db
+def test_project_and_run_tell_the_same_time(project: Project) -> None:
+    attempt = Attempt.objects.get()
+    rates(attempt, 10.0, 90.0)
+    attempt.datasets.update(tokens_per_s=150.0, total=1_000, budget=100_000)
+    for budget in (100_000, 45_000):
+        project.budgets.update(tokens=budget)
+        attempt.datasets.update(budget=budget)
+        hours = forecast(project).total.hours
+        assert hours is not None
+        assert hours.likely * 3600 == pytest.approx(totals(list(attempt.datasets.all()), forecast=True).eta_s)
+
+
+@pytest.mark.django_db
+def test_rate_is_from_before_a_run_fell_still(project: Project) -> None:
+    attempt = Attempt.objects.get()
+    attempt.datasets.update(tokens_per_s=0)
+    rates(attempt, *[100.0] * 6)
+    quiet = {"attempt": attempt, "name": "tokens_per_s", "series": "B1", "value": 0.0}
+    late = [START + timedelta(hours=1, seconds=n) for n in range(2_001)]
+    MetricPoint.objects.bulk_create(MetricPoint(t=t, **quiet) for t in late)
+    found = forecast(project)
+    assert (found.rate, found.rate_from) == (Range.around(100), f"run {attempt.run_id}")
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize(("answers", "minutes", "early"), [(400, 5, False), (400, 4, True), (19, 5, True), (20, 5, False)])
+def test_forecast_of_few_answers_or_minutes_is_early(project: Project, answers: int, minutes: int, early: bool) -> None:
+    attempt = Attempt.objects.get()
+    attempt.datasets.update(done=answers, tokens=answers * 100, tokens_per_s=0)
+    rates(attempt, *[100.0] * minutes)
+    assert forecast(project).early is early
+
+
 def test_rate_sums_datasets_within_a_minute() -> None:
     points = [
         (START + timedelta(minutes=n, seconds=s), name, 100.0 + n) for n in range(5) for s in (0, 30) for name in ("B1", "B2")
     ]
-    rate = measured_rate(points)
-    assert rate.likely == 204
+    rate, minutes = measured_rate(points)
+    assert (rate.likely, minutes) == (204, 5)
     assert 200 <= rate.low < rate.likely < rate.high <= 208
 
 
 def test_rate_of_few_minutes_is_unsure() -> None:
-    rate = measured_rate([(START, "B1", 100.0)])
-    assert (rate.low, rate.likely, rate.high) == (50, 100, 150)
+    rate, minutes = measured_rate([(START, "B1", 100.0)])
+    assert (rate.low, rate.likely, rate.high, minutes) == (50, 100, 150, 1)

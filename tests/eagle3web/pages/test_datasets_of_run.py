@@ -49,8 +49,14 @@ def test_totals_count_towards_budgets_and_no_further(attempt: Attempt) -> None:
     assert now.eta_s == pytest.approx((5_800_000 + 10_000_000) / 2094)
 
 
-def test_totals_have_no_eta_where_a_dataset_has_no_budget(attempt: Attempt) -> None:
-    factories.progress(attempt, dataset="B4", budget=None, state="pending")
+def test_totals_expect_no_more_than_the_prompts_give(attempt: Attempt) -> None:
+    factories.progress(attempt, dataset="B4", budget=None, total=1728 + 100, max_samples=1728 + 10, state="pending")
+    ahead = 10 * 4_200_000 / 1728
+    assert totals(datasets_of(attempt.pk), forecast=True).eta_s == pytest.approx((15_800_000 + ahead) / (2 * 2094))
+
+
+def test_totals_have_no_eta_where_a_dataset_has_neither_budget_nor_answers(attempt: Attempt) -> None:
+    factories.progress(attempt, dataset="B4", budget=None, done=0, tokens=0, state="pending")
     assert totals(datasets_of(attempt.pk), forecast=True).eta_s is None
 
 
