@@ -8,8 +8,8 @@ from django.db import transaction
 
 from eagle3web.domain import attempts, controls
 from eagle3web.domain.clock import database_now
+from eagle3web.domain.copies import Copies
 from eagle3web.domain.event_lines import clean, read_batch, typed
-from eagle3web.domain.progress import Progress
 from eagle3web.enums import AttemptStatus
 from eagle3web.models import Attempt, Event, Run
 from pipeline import events
@@ -27,44 +27,44 @@ class Ingestor:
     def __init__(self, attempt: Attempt) -> None:
         self._attempt = attempt
         self._path = attempts.folder_of(attempt).events
-        self._progress: Progress | None = None
+        self._copies: Copies | None = None
         self._offset = 0
         self._last_seq = 0
 
     def has_more(self) -> bool:
         """Whether the file has grown beyond what is stored; asks the disk only."""
         try:
-            return self._progress is None or self._path.stat().st_size > self._offset
+            return self._copies is None or self._path.stat().st_size > self._offset
         except FileNotFoundError:
             return False
 
     def store(self) -> int:
         """Store the next lines, in one transaction; how many bytes of the file they were. 0: nothing is new.
 
-        Consequences: Event rows, DatasetProgress, MetricPoint, acknowledged control messages, the attempt's own fields, a
-        poke; `stage_started` makes a starting attempt run. Lines that are stored already are passed over.
+        Consequences: Event rows, what follows from them (domain.copies), acknowledged control messages, the attempt's own
+        fields, a poke; `stage_started` makes a starting attempt run. Lines that are stored already are passed over.
         """
-        progress = self._progress or self._read_place()
+        copies = self._copies or self._read_place()
         batch = read_batch(self._path, offset=self._offset)
         if batch.end == self._offset:
             return 0
         # Whatever fails from here on, the rows in memory are ahead of the database: forget them.
-        self._progress = None
+        self._copies = None
         try:
             with transaction.atomic():
-                self._store(batch.lines, progress, end=batch.end)
+                self._store(batch.lines, copies, end=batch.end)
         except _TakenError:
             return 0
-        size, self._offset, self._progress = batch.end - self._offset, batch.end, progress
+        size, self._offset, self._copies = batch.end - self._offset, batch.end, copies
         return size
 
-    def _read_place(self) -> Progress:
+    def _read_place(self) -> Copies:
         row = Attempt.objects.values("events_offset", "last_seq").get(pk=self._attempt.pk)
         self._offset, self._last_seq = row["events_offset"], row["last_seq"]
-        self._progress = Progress(self._attempt)
-        return self._progress
+        self._copies = Copies(self._attempt)
+        return self._copies
 
-    def _store(self, lines: list[events.Line], progress: Progress, *, end: int) -> None:
+    def _store(self, lines: list[events.Line], copies: Copies, *, end: int) -> None:
         # One reader at a time: the lock of the run comes first everywhere (attempts.mark).
         Run.objects.select_for_update(no_key=True).get(pk=self._attempt.run_id)
         attempt = Attempt.objects.filter(pk=self._attempt.pk)
@@ -82,12 +82,12 @@ class Ingestor:
             payload = clean(line.payload)
             rows.append(Event(attempt=self._attempt, seq=line.seq, t=line.t, kind=line.kind[:40], payload=payload))
             event = typed(events.Line(seq=line.seq, t=line.t, kind=line.kind, payload=payload))
-            if progress.apply(event, line.t):
+            if copies.apply(event, line.t):
                 fields["progress_at"] = line.t + shift
             fields |= self._follow(event)
             controls.acknowledge(self._attempt, event, at=line.t + shift)
         Event.objects.bulk_create(rows, batch_size=200)
-        progress.save()
+        copies.save()
         fields["last_seq"] = last_seq
         attempt.update(**fields)
         if attempt.filter(status__in=AttemptStatus.TERMINAL).exists():

@@ -1,17 +1,15 @@
-"""Where the datasets of one attempt stand: the last word of its events, and points for charts."""
+"""Where the datasets of a generation attempt stand: the last word of its events, and points for charts."""
 
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import Any
 
-from django.db.models import Max
-
+from eagle3web.domain.fitting import fit
+from eagle3web.domain.points import Points
 from eagle3web.enums import DatasetState
-from eagle3web.models import Attempt, DatasetProgress, MetricPoint
+from eagle3web.models import Attempt, DatasetProgress
 from pipeline.event import Event
 from pipeline.events import BudgetApplied, DatasetFinished, DatasetSkipped, DatasetStarted, GenerationProgress
 
-POINT_EVERY = timedelta(seconds=1)
-"""Two points of one chart line are at least this far apart, the last one of a dataset excepted."""
 NOTHING_MOVES = {"in_flight": 0, "in_flight_tokens": 0, "requests_per_s": 0.0, "tokens_per_s": 0.0, "eta_s": None}
 LARGE = frozenset({"tokens", "budget", "in_flight_tokens"})
 """Columns of 64 bits; the others have 32."""
@@ -20,13 +18,11 @@ LARGE = frozenset({"tokens", "budget", "in_flight_tokens"})
 class Progress:
     """Applies events in their order and remembers what changed; `save` writes it. Made anew after a failed transaction."""
 
-    def __init__(self, attempt: Attempt) -> None:
+    def __init__(self, attempt: Attempt, points: Points) -> None:
         self._attempt = attempt
+        self._points = points
         self._rows = {row.dataset: row for row in attempt.datasets.all()}
         self._changed: set[str] = set()
-        self._points: list[MetricPoint] = []
-        last = MetricPoint.objects.filter(attempt=attempt).values_list("name", "series").annotate(last=Max("t"))
-        self._drawn: dict[tuple[str, str], datetime] = {(name, series): t for name, series, t in last}
 
     def apply(self, event: Event, t: datetime) -> bool:
         """Take the event over; whether something countable moved with it."""
@@ -56,12 +52,10 @@ class Progress:
         return True
 
     def save(self) -> None:
-        """Write rows and points, in the caller's transaction."""
+        """Write the rows, in the caller's transaction."""
         for name in self._changed:
             self._rows[name].save()
-        MetricPoint.objects.bulk_create(self._points)
         self._changed.clear()
-        self._points.clear()
 
     def _progress(self, event: GenerationProgress, t: datetime) -> bool:
         row = self._row(event.dataset)
@@ -70,8 +64,7 @@ class Progress:
         # do the last counts of one that ends reopen it.
         runs = {"state": DatasetState.RUNNING, "reason": ""} if event.in_flight else {}
         self._set(event.dataset, t, **runs, **_counts(event))
-        last = self._drawn.get(("tokens", event.dataset))
-        if last is None or t - last >= POINT_EVERY:
+        if self._points.is_due("tokens", event.dataset[:80], t):
             self._draw(event.dataset, t, tokens=event.tokens, tokens_per_s=event.tokens_per_s)
         return moved
 
@@ -89,10 +82,7 @@ class Progress:
         self._changed.add(row.dataset)
 
     def _draw(self, dataset: str, t: datetime, **values: float) -> None:
-        series = dataset[:80]
-        for name, value in values.items():
-            self._points.append(MetricPoint(attempt=self._attempt, name=name, series=series, t=t, value=value))
-            self._drawn[name, series] = t
+        self._points.draw(t, {(name, dataset): value for name, value in values.items()})
 
 
 def _started(event: DatasetStarted) -> dict[str, Any]:
@@ -122,7 +112,5 @@ def _same(event: Event, *names: str) -> dict[str, Any]:
 
 
 def _fit(name: str, value: Any) -> Any:  # noqa: ANN401  (any column's value)
-    """What the column can hold, whatever an event says: one odd number must not stop all that follow."""
-    if not isinstance(value, int):
-        return value
-    return min(max(0, value), 2**63 - 1 if name in LARGE else 2**31 - 1)
+    """What the column can hold."""
+    return fit(value, bits=63 if name in LARGE else 31) if isinstance(value, int) else value

@@ -11,12 +11,22 @@ from eagle3web.models import User
 
 SEEN_BY_ALL = (
     "project", "tokenbudget", "dataset", "datasetrevision", "run", "attempt", "transition", "event", "datasetprogress",
-    "metricpoint", "logchunk", "controlmessage", "engine", "host", "lease",
+    "metricpoint", "logchunk", "controlmessage", "engine", "host", "lease", "checkpoint", "benchmarkrow", "draftedanswer",
 )  # fmt: skip
 
 VIEW = frozenset(f"view_{model}" for model in SEEN_BY_ALL)
 OPERATE = frozenset(
-    {"add_project", "change_project", "add_dataset", "change_dataset", "add_run", "change_run", "add_engine", "change_engine"}
+    {
+        "add_project",
+        "change_project",
+        "add_dataset",
+        "change_dataset",
+        "add_run",
+        "change_run",
+        "add_engine",
+        "change_engine",
+        "change_checkpoint",
+    }
 )
 BUDGET = frozenset({"add_tokenbudget", "change_tokenbudget"})
 

@@ -53,7 +53,10 @@ class DraftedAnswer(models.Model):
     attempt = models.ForeignKey("eagle3web.Attempt", on_delete=models.CASCADE, related_name="drafted_answers")
     dataset = models.CharField(max_length=80)
     prompt_id = models.CharField(max_length=200)
-    mode = models.CharField(max_length=10, default="drafter")
+    prompt = models.TextField(blank=True)
+    mode = models.CharField(max_length=10)
+    """drafter, or lookup."""
+    shape = models.CharField(max_length=40, blank=True)
     pieces = models.JSONField(default=list)
     """Text of each token; untrusted."""
     depths = models.JSONField(default=list)
@@ -62,7 +65,9 @@ class DraftedAnswer(models.Model):
     class Meta:
         ordering = ("attempt", "id")
         constraints = [
-            models.UniqueConstraint(fields=["attempt", "dataset", "prompt_id", "mode"], name="one_drafted_answer_a_prompt")
+            models.UniqueConstraint(
+                fields=["attempt", "dataset", "prompt_id", "mode", "shape"], name="one_drafted_answer_a_prompt"
+            )
         ]
 
     def __str__(self) -> str:

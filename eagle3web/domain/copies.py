@@ -1,0 +1,39 @@
+"""Everything that follows from an attempt's events: rows of datasets, counters, points, checkpoints, results."""
+
+from datetime import datetime
+
+from eagle3web.domain import benchmarks, checkpoints, curves
+from eagle3web.domain.counters import Counters
+from eagle3web.domain.points import Points
+from eagle3web.domain.progress import Progress
+from eagle3web.models import Attempt
+from pipeline.drafter_events import CheckpointSaved
+from pipeline.event import Event
+
+
+class Copies:
+    """Applies events in their order, within the caller's transaction. Made anew after a failed one.
+
+    The same events again change nothing: rows have keys, and a chart line takes only newer points.
+    """
+
+    def __init__(self, attempt: Attempt) -> None:
+        self._attempt = attempt
+        self._points = Points(attempt)
+        self._datasets = Progress(attempt, self._points)
+        self._counters = Counters(attempt)
+
+    def apply(self, event: Event, t: datetime) -> bool:
+        """Take the event over; whether something countable moved."""
+        curves.draw(event, t, self._points)
+        benchmarks.record(self._attempt, event)
+        if isinstance(event, CheckpointSaved):
+            checkpoints.record_saved(self._attempt, event, at=t)
+            return True
+        moved = self._datasets.apply(event, t)
+        return self._counters.apply(event) or moved
+
+    def save(self) -> None:
+        self._datasets.save()
+        self._counters.save()
+        self._points.save()
