@@ -12,10 +12,11 @@ from eagle3web.domain.health import check_health
 @login_not_required
 @require_safe
 async def healthz(request: HttpRequest) -> JsonResponse:
-    """200 while database, broker and channel layer answer within a second, else 503; the body says which did not."""
+    """200 while database, broker and channel layer answer within a second, else 503; `down` names what does not work."""
     health = await check_health()
     body = {
         "status": health.status,
+        "down": health.down,
         **{name: asdict(part) for name, part in health.parts.items()},
         "workers": [asdict(worker) for worker in health.workers],
         "engines": [asdict(engine) for engine in health.engines],

@@ -15,11 +15,14 @@ from django.utils import timezone
 from redis.asyncio import Redis
 from redis.exceptions import RedisError
 
+from eagle3web.enums import EngineState
 from eagle3web.models import Engine, Host
 
 TIMEOUT_S = 1.0
 WORKER_LOST_S = 30.0
 """A worker that was not heard for so long is not there; it reports every 5 s."""
+
+NOT_WORKING = frozenset({EngineState.DOWN, EngineState.HANGING})
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -55,15 +58,23 @@ class Health:
 
     @property
     def up(self) -> bool:
-        """The web side works. Workers and engines live on other machines and are reported, not judged."""
+        """The web side works. Workers and engines live on other machines; without them it is degraded, not down."""
         return all(part.ok for part in self.parts.values())
 
     @property
+    def down(self) -> list[str]:
+        """What does not work: parts, `worker` when none is heard so that nothing can be started, `engine NAME`."""
+        found = [name for name, part in self.parts.items() if not part.ok]
+        if not any(worker.ok for worker in self.workers):
+            found.append("worker")
+        return found + [f"engine {engine.name}" for engine in self.engines if engine.state in NOT_WORKING]
+
+    @property
     def status(self) -> str:
-        """down | degraded (nothing can be started: no worker) | ok."""
+        """down (the site itself) | degraded (something that runs need) | ok."""
         if not self.up:
             return "down"
-        return "ok" if any(worker.ok for worker in self.workers) else "degraded"
+        return "degraded" if self.down else "ok"
 
 
 async def check_health() -> Health:

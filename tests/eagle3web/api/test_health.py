@@ -14,8 +14,11 @@ def test_health_is_200_while_everything_answers(bare_system: System) -> None:
     answer = Client().get("/healthz")
     body = answer.json()
     assert (answer.status_code, body["status"], answer["Cache-Control"]) == (200, "ok", "no-store")
-    assert set(body) == {"status", "database", "broker", "channel_layer", "workers", "engines"}
+    assert set(body) == {"status", "down", "database", "broker", "channel_layer", "workers", "engines"}
     assert [(worker["host"], worker["ok"]) for worker in body["workers"]] == [("gpu-07", True)]
+    make.engine(name="e1", state="down")
+    answer = Client().get("/healthz")
+    assert (answer.status_code, answer.json()["status"], answer.json()["down"]) == (200, "degraded", ["engine e1"])
 
 
 def test_health_is_503_without_a_broker_and_says_no_address(transactional_db: None) -> None:

@@ -68,9 +68,22 @@ def test_workers_and_engines_are_reported_with_their_age(transactional_db: None)
     assert [(engine.name, engine.state) for engine in found.engines] == [("a", "down")]
 
 
-def test_status_tells_down_degraded_and_ok_apart() -> None:
-    good, bad = Part(ok=True, ms=1), Part(ok=False, ms=1, error="OSError")
-    young, old = health.Worker(host="a", age_s=1, ok=True), health.Worker(host="b", age_s=99, ok=False)
-    assert Health(parts={"database": bad}, workers=[young]).status == "down"
-    assert Health(parts={"database": good}, workers=[old]).status == "degraded"
-    assert Health(parts={"database": good}, workers=[old, young]).status == "ok"
+GOOD, BAD = Part(ok=True, ms=1), Part(ok=False, ms=1, error="OSError")
+YOUNG, OLD = health.Worker(host="a", age_s=1, ok=True), health.Worker(host="b", age_s=99, ok=False)
+
+
+@pytest.mark.parametrize(
+    ("database", "workers", "engine", "status", "down"),
+    [
+        (GOOD, [OLD, YOUNG], "healthy", "ok", []),
+        (GOOD, [YOUNG], "loading", "ok", []),
+        (GOOD, [YOUNG], "down", "degraded", ["engine e1"]),
+        (GOOD, [OLD], "hanging", "degraded", ["worker", "engine e1"]),
+        (BAD, [YOUNG], "healthy", "down", ["database"]),
+    ],
+)
+def test_status_names_what_is_down(
+    database: Part, workers: list[health.Worker], engine: str, status: str, down: list[str]
+) -> None:
+    found = Health(parts={"database": database}, workers=workers, engines=[health.EngineHealth(name="e1", state=engine)])
+    assert (found.status, found.down) == (status, down)
