@@ -13,7 +13,7 @@ from celery.signals import worker_ready
 from django.conf import settings
 from django.db import connection, transaction
 
-from eagle3web.domain import datasets, engines, hosts, launch
+from eagle3web.domain import datasets, engines, hosts, launch, lineage
 from eagle3web.domain import reconcile as reconciling
 from eagle3web.models import Run
 
@@ -28,6 +28,12 @@ def launch_soon(run: Run) -> None:
     With the broker away that fails, which is only logged: the run is queued, and beat launches it when the broker is back.
     """
     transaction.on_commit(partial(launch_run.delay, run.pk, run.attempts.count() + 1), robust=True)
+
+
+def launch_followers(run: Run) -> None:
+    """Send the messages for the runs that only waited for this one; none while it is not finished."""
+    for follower in lineage.ready_followers(run):
+        launch_soon(follower)
 
 
 @shared_task
@@ -54,9 +60,9 @@ def reconcile() -> None:
 
 @shared_task
 def reconcile_host() -> None:
-    """Compare this host's attempts with its processes."""
-    reconciling.reconcile_host()
-    reconciling.reconcile_silent_hosts()
+    """Compare this host's attempts with its processes; what was found to be finished lets its followers start."""
+    for ended in (*reconciling.reconcile_host(), *reconciling.reconcile_silent_hosts()):
+        launch_followers(ended.run)
 
 
 @shared_task

@@ -17,7 +17,7 @@ from eagle3web.api.attempts import AttemptOut, ShownOut
 from eagle3web.api.auth import may, user_of
 from eagle3web.api.base import Body, Id, Out, Page, Paging, Slug, Text, page
 from eagle3web.api.errors import Problem
-from eagle3web.domain import leases, plans, runs
+from eagle3web.domain import leases, lineage, plans, runs
 from eagle3web.domain.clock import database_now
 from eagle3web.domain.shown import shown_run
 from eagle3web.enums import RunStatus, Stage
@@ -193,13 +193,15 @@ def _run(run_id: int) -> Run:
 
 
 def _judged(found: Iterable[Any]) -> list[Run]:
-    """The runs with the word that the screen shows, by their last attempts; one query for all."""
+    """The runs with the word that the screen shows, by their last attempts; two queries for all."""
     rows = list(found)
     attempts = Attempt.objects.defer("config").in_bulk([run.last_attempt_id for run in rows if run.last_attempt_id])
+    held = lineage.held(run for run in rows if run.status == RunStatus.QUEUED)
     now = database_now()
     for run in rows:
         holder = leases.holder(run) if run.status == RunStatus.QUEUED else None
-        run.shown = shown_run(run, attempts.get(run.last_attempt_id), now, holder=holder)
+        attempt = attempts.get(run.last_attempt_id)
+        run.shown = shown_run(run, attempt, now, held=held.get(run.pk, ""), holder=holder)
     return rows
 
 

@@ -14,8 +14,8 @@ from typing import Any
 from django.conf import settings
 from django.db import transaction
 
-from eagle3web.domain import attempts, controls, leases, plans, procfs
-from eagle3web.enums import AttemptStatus, RunStatus
+from eagle3web.domain import attempts, controls, leases, lineage, plans, procfs
+from eagle3web.enums import AttemptStatus, RunStatus, Stage
 from eagle3web.models import Attempt, DatasetProgress, Run, TokenBudget
 from pipeline.artifacts import Home, write_json
 from pipeline.control import SetBudget
@@ -64,6 +64,8 @@ def _create(run: Run, number: int) -> Attempt:
         raise _NotOursError("it is not queued")
     if run.attempts.count() != number - 1:
         raise _NotOursError("the message is about another attempt")
+    if held := lineage.held_words(run):
+        raise _NotOursError(f"it {held}")
     folder = Home(settings.EAGLE3_HOME).attempt(run.pk, number)
     config = plans.attempt_config(run)
     attempt = Attempt.objects.create(
@@ -80,7 +82,7 @@ def _create(run: Run, number: int) -> Attempt:
     if not leases.take(attempt, leases.needed(run)):
         raise _NotOursError("another attempt holds what it needs")
     left = _left_on_disk(run, number, config)
-    for position, plan in enumerate(config.get("datasets", ())):
+    for position, plan in enumerate(_dataset_plans(run.stage, config)):
         DatasetProgress.objects.create(
             attempt=attempt,
             dataset=plan["slug"],
@@ -97,13 +99,19 @@ def _create(run: Run, number: int) -> Attempt:
     return attempt
 
 
+def _dataset_plans(stage: str, config: dict[str, Any]) -> list[dict[str, Any]]:
+    """The datasets that an attempt works through one by one: those of a generation."""
+    plans_of: list[dict[str, Any]] = config.get("datasets", []) if stage == Stage.GENERATE else []
+    return plans_of
+
+
 def _left_on_disk(run: Run, number: int, config: dict[str, Any]) -> dict[str, dict[str, int | float]]:
     """What the attempt before left of each dataset that asks for the same records: shown until the new process has counted."""
     before = run.attempts.filter(number=number - 1).first()
     if before is None:
         return {}
     asked, asks = (
-        {plan["slug"]: (plan["revision"], plan["sampling"]) for plan in each.get("datasets", ())}
+        {plan["slug"]: (plan["revision"], plan["sampling"]) for plan in _dataset_plans(run.stage, each)}
         for each in (before.config, config)
     )
     same = [slug for slug, records in asks.items() if asked.get(slug) == records]
@@ -130,7 +138,7 @@ def _prepare_folder(attempt: Attempt) -> None:
 
 def _tell_newer_budgets(attempt: Attempt) -> None:
     """Send what was edited between reading the budgets and writing the attempt: the edit found nobody to tell."""
-    started = {plan["slug"]: plan["budget_version"] for plan in attempt.config.get("datasets", ())}
+    started = {plan["slug"]: plan["budget_version"] for plan in _dataset_plans(attempt.run.stage, attempt.config)}
     budgets = TokenBudget.objects.filter(project=attempt.run.project, dataset__slug__in=started).select_related("dataset")
     for budget in budgets:
         if budget.version > started[budget.dataset.slug]:

@@ -12,7 +12,7 @@ from pathlib import Path
 from django.conf import settings
 from django.db.models import Max, Q
 
-from eagle3web.domain import attempts, procfs, verdict
+from eagle3web.domain import attempts, lineage, procfs, verdict
 from eagle3web.domain.clock import database_now
 from eagle3web.domain.event_lines import last_word
 from eagle3web.domain.ingest import Ingestor
@@ -68,8 +68,11 @@ def reconcile_silent_hosts() -> list[Attempt]:
 
 
 def forgotten_launches() -> list[Launch]:
-    """Queued runs, as the messages that would launch them: the first ones may be lost, and one too many does no harm."""
-    queued = Run.objects.filter(status=RunStatus.QUEUED).annotate(last=Max("attempts__number")).order_by("id")
+    """Queued runs that wait for no other one, as the messages that would launch them: the first ones may be lost, and one too
+    many does no harm."""
+    queued = (
+        Run.objects.filter(~lineage.is_held(), status=RunStatus.QUEUED).annotate(last=Max("attempts__number")).order_by("id")
+    )
     return [Launch(run.pk, (run.last or 0) + 1, run.host) for run in queued]
 
 

@@ -10,7 +10,7 @@ from typing import Any
 from django.db import transaction
 from django.utils import timezone
 
-from eagle3web.domain import attempts, audit, controls, plans
+from eagle3web.domain import attempts, audit, controls, lineage, plans
 from eagle3web.enums import AttemptStatus, RunStatus
 from eagle3web.models import Project, Run, User
 from pipeline.artifacts import config_hash
@@ -31,9 +31,13 @@ def create_run(
     tags: Iterable[str] = (),
     host: str = "",
     devices: Iterable[str] = (),
+    inputs: Iterable[lineage.Input] = (),
     cloned_from: Run | None = None,
 ) -> Run:
-    """A queued run with a frozen config. Raises pipeline.errors.ConfigError when the config makes no sense."""
+    """A queued run with a frozen config, which starts when the sources among its inputs are finished.
+
+    Raises pipeline.errors.ConfigError when the config makes no sense, or when a source does not make what it is taken for.
+    """
     frozen = plans.validate(stage, config)
     with transaction.atomic():
         run = Run.objects.create(
@@ -48,6 +52,7 @@ def create_run(
             author=user,
             cloned_from=cloned_from,
         )
+        lineage.connect(run, inputs)
         attempts.record_transition(run, old="", new=RunStatus.QUEUED, reason=f"created by {name(user)}", author=user)
         audit.record(user, "run.create", run, stage=stage, config=run.config_hash, project=project.slug)
     return run
@@ -64,6 +69,7 @@ def clone(run: Run, *, user: User | None, changes: Mapping[str, Any]) -> Run:
         tags=run.tags,
         host=run.host,
         devices=run.devices,
+        inputs=lineage.inputs_of(run),
         cloned_from=run,
     )
 

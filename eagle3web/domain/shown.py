@@ -43,8 +43,11 @@ def shown_state(attempt: Attempt, now: datetime) -> Shown:
     )
 
 
-def shown_run(run: Run, attempt: Attempt | None, now: datetime, *, holder: Lease | None = None) -> Shown:
-    """Judge a run by its last attempt. A queued one has nobody to judge yet; `holder` (leases.holder) keeps it waiting."""
+def shown_run(run: Run, attempt: Attempt | None, now: datetime, *, held: str = "", holder: Lease | None = None) -> Shown:
+    """Judge a run by its last attempt. A queued one has nobody to judge yet: it waits for another run (`held`, of
+    lineage.held_words), for what another one has (`holder`, of leases.holder), or for a worker."""
+    if run.status == RunStatus.QUEUED and held:
+        return Shown(state=ShownState.QUEUED, words=held)
     if run.status == RunStatus.QUEUED:
         waits = f"waits for {holder.attempt}, which holds {holder}" if holder else "waits for a worker"
         return Shown(state=ShownState.QUEUED, words=waits)

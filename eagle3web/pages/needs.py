@@ -82,7 +82,7 @@ def _ended(attempt: Attempt) -> str:
 
 
 def of_queue(runs: Iterable[Run], hosts: Iterable[Host], now: datetime) -> Iterator[Need]:
-    """Queued runs that nobody can start."""
+    """Queued runs that could start, and nobody is there to start them."""
     heard = [host.seen_at for host in hosts if host.seen_at is not None]
     if any((now - at).total_seconds() <= WORKER_LOST_S for at in heard):
         return

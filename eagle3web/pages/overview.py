@@ -6,12 +6,13 @@ from datetime import datetime, timedelta
 from itertools import chain
 from typing import Any
 
+from eagle3web.domain import lineage
 from eagle3web.domain.clock import database_now
 from eagle3web.domain.forecasts import ProjectForecast, forecast
 from eagle3web.enums import DatasetState, ShownState
 from eagle3web.formats import duration, of, rate, tokens
 from eagle3web.live.records import Entry, Reading
-from eagle3web.models import Attempt, Project
+from eagle3web.models import Attempt, Project, Run
 from eagle3web.pages import fragments, needs, words
 from eagle3web.pages.clocks import Clocks, clocks, next_change
 from eagle3web.pages.datasets_of_run import Totals, totals
@@ -128,6 +129,8 @@ class OverviewPage:
         project = Project.objects.get(pk=self.project_id)
         standing = standings(self.project_id)
         live = [_live_run(attempt, now) for attempt in overview.live_attempts(self.project_id)]
+        queued = overview.queued_runs(self.project_id)
+        held = lineage.held(queued)
         engines, hosts = overview.engines(), overview.hosts()
         sums = _sums(standing)
         history, ahead = self._read_slow(project, now)
@@ -146,9 +149,9 @@ class OverviewPage:
             "rate_from": ahead.rate_from,
             "live": live,
             "quiet": [run for run in live if run.clocks.state not in (ShownState.RUNNING, ShownState.STARTING)],
-            "queued": overview.queued_runs(self.project_id),
+            "queued": [(run, held.get(run.pk) or f"waits for {run.host or 'a worker'}") for run in queued],
             "runs": overview.run_count(self.project_id),
-            "needs": self._needs(live, engines, hosts, now),
+            "needs": self._needs(live, [run for run in queued if run.pk not in held], engines, hosts, now),
             "engines": engines,
             "hosts": hosts,
             "look_again": next_change([run.attempt for run in live], now),
@@ -164,12 +167,19 @@ class OverviewPage:
     def missed(self, stream: str, after: int, up_to: int) -> tuple[list[Entry], int]:
         return [], 0
 
-    def _needs(self, live: Sequence[LiveRun], engines: Any, hosts: Any, now: datetime) -> list[needs.Need]:  # noqa: ANN401
+    def _needs(
+        self,
+        live: Sequence[LiveRun],
+        queued: Sequence[Run],
+        engines: Any,  # noqa: ANN401
+        hosts: Any,  # noqa: ANN401
+        now: datetime,
+    ) -> list[needs.Need]:
         return list(
             chain(
                 needs.of_live((run.attempt, run.clocks) for run in live),
                 needs.of_broken(overview.broken_attempts(self.project_id, now)),
-                needs.of_queue(overview.queued_runs(self.project_id), hosts, now),
+                needs.of_queue(queued, hosts, now),
                 needs.of_engines(engines),
                 needs.of_hosts(hosts),
                 needs.of_imports(overview.failed_imports(now)),

@@ -9,7 +9,7 @@ from django.template.loader import get_template
 
 from eagle3web.charts.lengths import answer_lengths_figure
 from eagle3web.charts.tokens import tokens_figure
-from eagle3web.domain import leases
+from eagle3web.domain import leases, lineage
 from eagle3web.domain.clock import database_now
 from eagle3web.domain.health import WORKER_LOST_S
 from eagle3web.domain.shown import shown_run
@@ -166,6 +166,8 @@ class RunPage:
 
 def waits_for(run: Run, now: datetime) -> str:
     """What keeps a queued run from its start, in words."""
+    if held := lineage.held_words(run):
+        return held
     if (holder := leases.holder(run)) is not None:
         return shown_run(run, None, now, holder=holder).words
     heard = Host.objects.filter(seen_at__gt=now - timedelta(seconds=WORKER_LOST_S))

@@ -11,6 +11,7 @@ from django import forms
 from django.db.models import Q, QuerySet
 from django.template.loader import get_template
 
+from eagle3web.domain import lineage
 from eagle3web.domain.clock import database_now
 from eagle3web.enums import RunStatus, Stage
 from eagle3web.live.records import Entry, Reading
@@ -37,6 +38,8 @@ class RunRow:
     attempt: Attempt | None
     clocks: Clocks | None
     totals: Totals | None
+    waits: str = ""
+    """What a queued run waits for."""
 
     @property
     def state(self) -> str:
@@ -50,7 +53,7 @@ class RunRow:
 
     @property
     def hint(self) -> str:
-        return self.clocks.words if self.clocks else ""
+        return self.clocks.words if self.clocks else self.waits
 
     @property
     def took_s(self) -> float | None:
@@ -65,15 +68,18 @@ class RunRow:
 
 
 def describe(runs: Iterable[Run], now: datetime) -> list[RunRow]:
-    """Two queries for any number of runs."""
+    """Three queries for any number of runs."""
     found = list(runs)
     last = run_list.last_attempts(run.pk for run in found)
-    return [_row(run, last.get(run.pk), now) for run in found]
+    held = lineage.held(run for run in found if run.status == RunStatus.QUEUED)
+    return [_row(run, last.get(run.pk), held.get(run.pk, ""), now) for run in found]
 
 
-def _row(run: Run, attempt: Attempt | None, now: datetime) -> RunRow:
+def _row(run: Run, attempt: Attempt | None, held: str, now: datetime) -> RunRow:
     if attempt is None or run.status == RunStatus.QUEUED:
-        return RunRow(run, attempt, None, totals(list(attempt.datasets.all()), forecast=False) if attempt else None)
+        waits = held or f"waits for {run.host or 'a worker'}"
+        so_far = totals(list(attempt.datasets.all()), forecast=False) if attempt else None
+        return RunRow(run, attempt, None, so_far, waits if run.status == RunStatus.QUEUED else "")
     judged = clocks(attempt, now)
     return RunRow(run, attempt, judged, totals(list(attempt.datasets.all()), forecast=not judged.quiet))
 

@@ -2,6 +2,7 @@
 
 import logging
 from argparse import ArgumentParser
+from functools import partial
 from typing import Any
 
 from django.core.management.base import BaseCommand
@@ -10,6 +11,7 @@ from django.db import connection
 from eagle3web.domain.outages import Patient
 from eagle3web.domain.supervise import Supervisor
 from eagle3web.models import Attempt
+from eagle3web.tasks import launch_followers
 
 LOCK_WAIT_S = 2.0
 """A database that is locked must not hold up what the stage needs: give up soon, and try again."""
@@ -33,3 +35,5 @@ class Command(BaseCommand):
             log.error("there is no attempt %d", attempt)
             return
         Supervisor(found[-1]).run()
+        # With the database away again, the next reconcile sends what this would have sent.
+        Patient().does(partial(launch_followers, found[-1].run))

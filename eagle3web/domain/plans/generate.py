@@ -1,28 +1,18 @@
-"""Configs of runs: what a person chose and the project's budgets, made into the JSON that a stage reads."""
+"""Generation: engines and budgets. Budgets may change while the run stands, its sampling may not."""
 
-import json
 from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any
 
 from django.conf import settings
 
+from eagle3web.domain.plans.configs import to_json, validate
 from eagle3web.enums import RevisionState, Stage
 from eagle3web.models import ControlMessage, DatasetRevision, Engine, Project, Run, TokenBudget
 from pipeline.artifacts import Home
-from pipeline.config import DatasetPlan, EngineRef, GenerateConfig, SamplingConfig, from_mapping, to_mapping
+from pipeline.config import DatasetPlan, EngineRef, GenerateConfig, SamplingConfig, from_mapping
 from pipeline.control import SetConcurrency
 from pipeline.errors import ConfigError
-
-CONFIGS: dict[str, type] = {Stage.GENERATE: GenerateConfig}
-"""The config of each stage that this version can run."""
-
-
-def validate(stage: str, config: dict[str, Any]) -> dict[str, Any]:
-    """The config with all defaults spelled out. Raises ConfigError that names what is wrong."""
-    if stage not in CONFIGS:
-        raise ConfigError(f"the stage {stage} cannot be run; known are {', '.join(CONFIGS)}")
-    return _to_json(from_mapping(CONFIGS[stage], config))
 
 
 def generate_config(
@@ -61,19 +51,17 @@ def generate_config(
     )
 
 
-def attempt_config(run: Run) -> dict[str, Any]:
-    """The config of the run's next attempt: the run's own, with what people changed since it was made.
+def with_changes(run: Run) -> dict[str, Any]:
+    """The run's own config, with what people changed since it was made.
 
     Changed may be the budgets (tokens, samples, on or off; never the sampling, which names the records), the addresses of the
     engines, and the concurrency that somebody last asked for.
     """
-    if run.stage != Stage.GENERATE:
-        return dict(run.config)
     config = from_mapping(GenerateConfig, run.config)
     budgets = {budget.dataset.slug: budget for budget in run.project.budgets.select_related("dataset")}
     engines = {engine.name: engine for engine in Engine.objects.filter(name__in=[ref.name for ref in config.engines])}
     asked = ControlMessage.objects.filter(attempt__run=run, kind=SetConcurrency.kind).order_by("id").last()
-    return _to_json(
+    return to_json(
         replace(
             config,
             concurrency=asked.payload["n"] if asked else config.concurrency,
@@ -121,8 +109,3 @@ def _with_budget(plan: DatasetPlan, budget: TokenBudget | None) -> DatasetPlan:
 def _engine_ref(engine: Engine) -> EngineRef:
     protocol: Any = engine.protocol
     return EngineRef(name=engine.name, url=engine.url, protocol=protocol, model=engine.model_name)
-
-
-def _to_json(config: Any) -> dict[str, Any]:  # noqa: ANN401  (any config of pipeline.config)
-    found: dict[str, Any] = json.loads(json.dumps(to_mapping(config)))
-    return found

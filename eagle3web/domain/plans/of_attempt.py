@@ -1,0 +1,43 @@
+"""The config of an attempt: its run's, with what is known only when it starts."""
+
+from typing import Any
+
+from django.conf import settings
+
+from eagle3web.domain.plans.generate import with_changes
+from eagle3web.enums import InputKind, Stage
+from eagle3web.models import Checkpoint, Run, RunInput
+from pipeline.artifacts import Home
+from pipeline.errors import ConfigError
+
+
+def attempt_config(run: Run) -> dict[str, Any]:
+    """The config of the run's next attempt.
+
+    A generation follows what people changed since the run was made. The other stages learn the folders that carry the run's
+    number, and a benchmark the best checkpoint of the training run that it waited for. Raises ConfigError when there is none.
+    """
+    home, project = Home(settings.EAGLE3_HOME), run.project.slug
+    known: dict[str, Any] = dict(run.config)
+    match run.stage:
+        case Stage.GENERATE:
+            return with_changes(run)
+        case Stage.EXTRACT:
+            known["hidden"] = str(home.hidden(project, run.pk))
+        case Stage.TRAIN:
+            known["checkpoints"] = str(home.checkpoints(project, run.pk))
+        case Stage.BENCHMARK:
+            known |= {"output": str(home.benchmarks(project, run.pk))} | _best_drafter(run)
+    return known
+
+
+def _best_drafter(run: Run) -> dict[str, str]:
+    """The checkpoint that a benchmark of a training run's best one means by now; nothing for one that names its own."""
+    taken = RunInput.objects.filter(run=run, kind=InputKind.CHECKPOINT).exclude(source=None).select_related("source").first()
+    if taken is None or taken.source is None or "step" in taken.ref:
+        return {}
+    saved = Checkpoint.objects.filter(run=taken.source, removed_at=None)
+    best = saved.filter(best=True).order_by("step").last() or saved.order_by("step").last()
+    if best is None:
+        raise ConfigError(f"{taken.source} saved no checkpoint: there is nothing to measure")
+    return {"drafter": best.path, "drafter_name": f"r{taken.source.pk} step {best.step}"}

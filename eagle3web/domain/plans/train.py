@@ -1,0 +1,43 @@
+"""Training: on stored hidden states, or on answers that the target reads along the way."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from django.conf import settings
+
+from eagle3web.domain.plans.answers import answer_sets
+from eagle3web.domain.plans.configs import target_of, validate
+from eagle3web.enums import Stage
+from eagle3web.models import Run
+from pipeline.artifacts import Home
+from pipeline.errors import ConfigError
+
+
+def train_config(sources: Sequence[Run], *, devices: Sequence[str] = (), **chosen: Any) -> dict[str, Any]:
+    """The config that trains on what `sources` make: extraction runs (stored), or one generation run (online).
+
+    `chosen` are keys of TrainConfig. The folder of checkpoints is named when an attempt starts. Raises ConfigError.
+    """
+    if not sources:
+        raise ConfigError("nothing was chosen to train on")
+    if len(devices) > 1:
+        raise ConfigError("a training run holds one device; start torchrun by hand for several")
+    project, home = sources[0].project, Home(settings.EAGLE3_HOME)
+    given: dict[str, Any] = {
+        "project": project.slug,
+        "target": target_of(project),
+        "checkpoints": "",
+        "device": devices[0] if devices else "auto",
+    }
+    stages = {source.stage for source in sources}
+    if stages == {Stage.EXTRACT}:
+        given |= {"source": "stored", "hidden": [str(home.hidden(project.slug, source.pk)) for source in sources]}
+    elif stages == {Stage.GENERATE} and len(sources) == 1:
+        given |= {
+            "source": "online",
+            "responses": str(home.responses(project.slug)),
+            "datasets": answer_sets(sources[0]),
+        }
+    else:
+        raise ConfigError("train on extraction runs, or online on one generation run")
+    return validate(Stage.TRAIN, given | chosen)
