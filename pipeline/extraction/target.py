@@ -1,0 +1,51 @@
+"""From a model folder to a target that reads documents."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import torch
+from transformers import AutoModelForCausalLM
+from transformers.utils import logging
+
+from pipeline.errors import ConfigError
+from pipeline.extraction.states import Target
+from pipeline.extraction.transformers_target import TransformersTarget
+from pipeline.shard_layout import Layout
+
+
+def load_target(
+    folder: Path, layout: Layout, *, device: str = "auto", dtype: str = "auto", on_layer: Callable[[], None] = lambda: None
+) -> Target:
+    """Load the model for reading. `device`: auto, cpu, cuda, cuda:N or map; `dtype`: auto, bfloat16 or float32.
+
+    `on_layer` is called again and again while it reads. Raises ConfigError for a model that transformers cannot load, or a
+    device that is not there.
+    """
+    spread, place = device == "map", _device(device)
+    if dtype == "auto":
+        dtype = "float32" if place.type == "cpu" else "bfloat16"
+    logging.disable_progress_bar()  # type: ignore[no-untyped-call]
+    try:
+        model: Any = AutoModelForCausalLM.from_pretrained(
+            folder, dtype=getattr(torch, dtype), device_map="auto" if spread else None, local_files_only=True
+        )
+    except (OSError, ValueError) as error:
+        raise ConfigError(f"{folder}: transformers cannot load this model: {error}") from error
+    model = model.eval().requires_grad_(False)
+    if not spread:
+        model = model.to(place)
+    return TransformersTarget(model, layout.feature_layers.hidden_states, on_layer=on_layer)
+
+
+def _device(name: str) -> torch.device:
+    """Where `auto` and `map` begin, and what the other names say. Raises ConfigError for a device that is not there."""
+    if name in ("auto", "map"):
+        name = "cuda" if torch.cuda.is_available() else "cpu"
+    try:
+        device = torch.device(name)
+    except RuntimeError as error:
+        raise ConfigError(f"device {name!r}: known are auto, map, cpu, cuda and cuda:N") from error
+    if device.type == "cuda" and (device.index or 0) >= torch.cuda.device_count():
+        raise ConfigError(f"device {name!r} is not there: this host has {torch.cuda.device_count()} GPUs")
+    return device
