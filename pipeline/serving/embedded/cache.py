@@ -2,12 +2,19 @@
 
 A layer is one tensor [2, slots, context, kv_heads, head_dim], keys first. On a CPU it is mapped memory, so that a page takes
 room only when a token is written to it: a slot costs what its request has used, not what it may use.
+
+Tokens are written behind a slot's length and count once it grows. So drafts that were not accepted need no clearing: they
+lie behind the length until the next tokens are written over them.
 """
 
 import mmap
+from collections.abc import Sequence
 
 import torch
 from torch import Tensor
+
+from pipeline.serving.embedded.draft import Draft
+from pipeline.serving.embedded.row_plan import RowPlan, plan_rows
 
 
 class SlotCache:
@@ -19,9 +26,9 @@ class SlotCache:
         self.lengths = [0] * slots
         """Tokens held by each slot."""
         self.context = context
+        self.dtype = dtype
         self.device = device
         self._flat = [layer.view(2, slots * context, kv_heads, head_dim) for layer in self.layers]
-        self._places = torch.empty(0, dtype=torch.long, device=device)
 
     def append(self, layer: int, slot: int, keys: Tensor, values: Tensor) -> Tensor:
         """Write n tokens [n, kv_heads, head_dim] after those of a slot; returns all, [2, length + n, kv_heads, head_dim].
@@ -34,15 +41,25 @@ class SlotCache:
         block[1, start:] = values
         return block
 
-    def begin_step(self, batch: int) -> tuple[Tensor, int]:
-        """Prepare one more token in each of the first `batch` slots: its positions [batch], the longest length after it."""
-        lengths = self.lengths[:batch]
-        self._places = torch.tensor([slot * self.context + n for slot, n in enumerate(lengths)], device=self.device)
-        return torch.tensor(lengths, device=self.device), max(lengths) + 1
+    def plan(self, drafts: Sequence[Draft]) -> RowPlan:
+        """The rows of one forward over the first len(drafts) slots."""
+        return plan_rows(drafts, self.lengths[: len(drafts)], self.context, self.dtype, self.device)
 
-    def append_step(self, layer: int, keys_values: Tensor) -> None:
-        """Write one token in each slot of the step: keys_values [2, batch, kv_heads, head_dim]."""
-        self._flat[layer].index_copy_(1, self._places, keys_values)
+    def write(self, layer: int, plan: RowPlan, keys_values: Tensor) -> Tensor:
+        """Write all rows, [2, rows, kv_heads, head_dim]; returns the slots, [2, batch, longest, kv_heads, head_dim]."""
+        self._flat[layer].index_copy_(1, plan.places, keys_values)
+        return self.layers[layer][:, : plan.batch, : plan.longest]
+
+    def keep(self, slot: int, nodes: Sequence[int]) -> None:
+        """Of the rows written after those of a slot, let it hold these, ascending. Rows move where others before them go."""
+        start = self.lengths[slot]
+        moved = [(place, node) for place, node in enumerate(nodes) if place != node]
+        if moved:
+            targets, sources = (start + torch.tensor(side, device=self.device) for side in zip(*moved, strict=True))
+            for layer in self.layers:
+                block = layer[:, slot]
+                block[:, targets] = block[:, sources]
+        self.lengths[slot] = start + len(nodes)
 
     def grow(self, slot: int, tokens: int) -> None:
         self.lengths[slot] += tokens

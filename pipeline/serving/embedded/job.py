@@ -37,6 +37,11 @@ class Job:
         """Tokens of cache that it may come to hold."""
         return len(self.input_ids) + self.sampling.max_new_tokens
 
+    @property
+    def read(self) -> int:
+        """Tokens that the model has read once it decodes: all but the newest."""
+        return len(self.input_ids) + len(self.output_ids) - 1
+
     def take(self, token: int, now: float) -> None:
         """Add a token, and end where it ends the answer."""
         self.output_ids.append(token)

@@ -14,9 +14,14 @@ from torch.nn import functional as F  # noqa: N812  (the field's own abbreviatio
 from transformers import LlamaForCausalLM
 
 from pipeline.serving.embedded.cache import SlotCache
+from pipeline.serving.embedded.draft import Draft
+from pipeline.serving.embedded.grouped_attention import GroupedAttention
 from pipeline.serving.embedded.linear import prepare
+from pipeline.serving.embedded.runner import HiddenStates, check_layers
 
 Product = Callable[[Tensor], Tensor]
+Attend = Callable[[int, Tensor, Tensor], Tensor]
+"""Attention of layer i: queries [n, heads, head_dim], keys and values [2, n, kv_heads, head_dim] → [n, heads · head_dim]."""
 
 
 @dataclass(frozen=True)
@@ -38,15 +43,22 @@ class LlamaRunner:
         self.slots = len(cache.lengths)
         self.context_length = cache.context
         self.vocab_size = int(config.vocab_size)
+        self.hidden_size = int(config.hidden_size)
         self._head_dim = cache.layers[0].shape[-1]
         self._heads = int(config.num_attention_heads)
         self._kv_heads = int(config.num_key_value_heads)
         self._eps = float(config.rms_norm_eps)
-        self._embedding = _own(model.model.embed_tokens)
+        self.embedding = _own(model.model.embed_tokens)
         self._layers = [_fused(layer) for layer in model.model.layers]
+        self.layers = len(self._layers)
         self._norm = _own(model.model.norm)
         self._head = prepare(model.lm_head.weight.detach())
         self._cos, self._sin = _rotary(model, cache.context)
+        self._watched: tuple[int, ...] = ()
+        self.states: HiddenStates | None = None
+
+    def watch(self, layers: Sequence[int]) -> None:
+        self._watched, self.states = check_layers(layers, self.layers), None
 
     @torch.inference_mode()
     def extend(self, slot: int, ids: Sequence[int]) -> Tensor:
@@ -55,44 +67,57 @@ class LlamaRunner:
         mask = None
         if start:
             mask = torch.ones(count, start + count, dtype=torch.bool, device=self._cache.device).tril(start)
-        hidden = F.embedding(torch.tensor(ids, device=self._cache.device), self._embedding)  # [n, hidden]
-        for index, layer in enumerate(self._layers):
-            queries, keys_values = self._project(layer, hidden, cos, sin)
+
+        def attend(index: int, queries: Tensor, keys_values: Tensor) -> Tensor:
             block = self._cache.append(index, slot, keys_values[0], keys_values[1])  # [2, all, kv_heads, head_dim]
             keys, values = block.transpose(1, 2)[:, None]  # [1, kv_heads, all, head_dim] each
             mixed = F.scaled_dot_product_attention(
                 queries.transpose(0, 1)[None], keys, values, mask, is_causal=mask is None, enable_gqa=True
             )  # [1, heads, n, head_dim]
-            hidden = self._finish(layer, hidden, mixed[0].transpose(0, 1).reshape(count, -1))
+            return mixed[0].transpose(0, 1).reshape(count, -1)
+
+        hidden = self._forward(ids, cos, sin, attend)
         self._cache.grow(slot, count)
         return self._logits(hidden[-1:])[0]
 
-    @torch.inference_mode()
     def decode(self, tokens: Sequence[int]) -> Tensor:
-        batch = len(tokens)
-        positions, longest = self._cache.begin_step(batch)
-        cos, sin = self._cos[positions, None], self._sin[positions, None]  # [batch, 1, head_dim]
-        seen = torch.arange(longest, device=self._cache.device)[None] <= positions[:, None]
-        mask = torch.zeros(seen.shape, dtype=self._embedding.dtype, device=self._cache.device).masked_fill_(~seen, -torch.inf)
-        mask = mask[:, None, None]  # [batch, 1, 1, longest]
-        hidden = F.embedding(torch.tensor(tokens, device=self._cache.device), self._embedding)  # [batch, hidden]
-        for index, layer in enumerate(self._layers):
-            queries, keys_values = self._project(layer, hidden, cos, sin)
-            self._cache.append_step(index, keys_values)
-            block = self._cache.layers[index][:, :batch, :longest].transpose(2, 3)  # [2, batch, kv_heads, longest, head_dim]
-            # All query heads of one key head stand where a sequence would: one kernel call, nothing repeated.
-            grouped = queries.view(batch, self._kv_heads, -1, self._head_dim)
-            mixed = F.scaled_dot_product_attention(grouped, block[0], block[1], mask)
-            hidden = self._finish(layer, hidden, mixed.view(batch, -1))
-        for slot in range(batch):
+        logits = self.verify([Draft((token,)) for token in tokens])
+        for slot in range(len(tokens)):
             self._cache.grow(slot, 1)
-        return self._logits(hidden)
+        return logits
+
+    @torch.inference_mode()
+    def verify(self, drafts: Sequence[Draft]) -> Tensor:
+        plan = self._cache.plan(drafts)
+        cos, sin = self._cos[plan.positions, None], self._sin[plan.positions, None]  # [rows, 1, head_dim]
+        attention = GroupedAttention(plan, self._kv_heads, self._heads // self._kv_heads)
+
+        def attend(index: int, queries: Tensor, keys_values: Tensor) -> Tensor:
+            return attention(queries, self._cache.write(index, plan, keys_values))
+
+        return self._logits(self._forward([token for draft in drafts for token in draft.tokens], cos, sin, attend))
+
+    def keep(self, slot: int, nodes: Sequence[int]) -> None:
+        self._cache.keep(slot, nodes)
 
     def move(self, source: int, target: int) -> None:
         self._cache.move(source, target)
 
     def clear(self, slot: int) -> None:
         self._cache.clear(slot)
+
+    def _forward(self, ids: Sequence[int], cos: Tensor, sin: Tensor, attend: Attend) -> Tensor:
+        """All layers: [n, hidden], before the final norm."""
+        watched = []
+        hidden = F.embedding(torch.tensor(ids, device=self._cache.device), self.embedding)  # [n, hidden]
+        for index, layer in enumerate(self._layers):
+            if index in self._watched:
+                watched.append(hidden)
+            queries, keys_values = self._project(layer, hidden, cos, sin)
+            hidden = self._finish(layer, hidden, attend(index, queries, keys_values))
+        if watched:
+            self.states = HiddenStates(torch.cat(watched, dim=-1), hidden)
+        return hidden
 
     def _project(self, layer: _Layer, hidden: Tensor, cos: Tensor, sin: Tensor) -> tuple[Tensor, Tensor]:
         """Queries [n, heads, head_dim], rotated, and keys and values [2, n, kv_heads, head_dim], keys rotated."""

@@ -13,13 +13,19 @@ from dataclasses import dataclass
 
 from pipeline.errors import EngineBusyError
 from pipeline.serving.embedded.job import Job
-from pipeline.serving.embedded.runner import Runner
+from pipeline.serving.embedded.runner import HiddenStates, Runner
 from pipeline.serving.embedded.sampling import choose
 
 PREFILL_TOKENS = 512
 THROUGHPUT_WINDOW_S = 2.0
 
 Progress = Callable[[Sequence[Job]], None]
+Observer = Callable[[Job, int, HiddenStates], None]
+"""Gets a job, the position of the first of some tokens that the model has read of it, and their states, in the model thread.
+
+Positions come in order, each once, of the prompt and of the answer but its last token, which the model never reads; the last
+call comes before the job is told as finished. The states are views into the forward's own: copy what is to be kept.
+"""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -32,9 +38,13 @@ class Limits:
 
 
 class Scheduler:
-    def __init__(self, runner: Runner, limits: Limits, on_progress: Progress) -> None:
-        """`on_progress` is called in the model thread, after each step, with the jobs that got a token or an end."""
+    def __init__(self, runner: Runner, limits: Limits, on_progress: Progress, observer: Observer | None = None) -> None:
+        """`on_progress` is called in the model thread, after each step, with the jobs that got a token or an end.
+
+        An `observer` needs a runner that watches layers.
+        """
         self._runner = runner
+        self._observer = observer
         self._limits = limits
         self._on_progress = on_progress
         self._changed = threading.Condition()
@@ -82,11 +92,15 @@ class Scheduler:
     def run(self) -> None:
         """The model thread: until `stop`."""
         while self._wait_for_work():
-            touched = self._drop_aborted()
-            touched += self._prefill()
-            touched += self._step()
-            if touched:
-                self._on_progress(touched)
+            self.turn()
+
+    def turn(self) -> None:
+        """One turn of the loop; for a caller without a model thread, until nothing runs or waits."""
+        touched = self._drop_aborted()
+        touched += self._prefill()
+        touched += self._step()
+        if touched:
+            self._on_progress(touched)
 
     def _wait_for_work(self) -> bool:
         with self._changed:
@@ -131,6 +145,7 @@ class Scheduler:
             part = job.input_ids[job.prefilled : job.prefilled + left]
             logits = self._runner.extend(slot, part)
             self.steps += 1
+            self._observe(job, job.prefilled, self._runner.states)
             job.prefilled += len(part)
             left -= len(part)
             if job.prefilled == len(job.input_ids):
@@ -158,8 +173,15 @@ class Scheduler:
         jobs = self._decoding[:]
         logits = self._runner.decode([job.output_ids[-1] for job in jobs])
         self.steps += 1
+        if (states := self._runner.states) is not None:
+            for row, job in enumerate(jobs):
+                self._observe(job, job.read, states[row : row + 1])
         self._hand_out(jobs, choose(logits, jobs))
         return jobs
+
+    def _observe(self, job: Job, start: int, states: HiddenStates | None) -> None:
+        if self._observer is not None and states is not None:
+            self._observer(job, start, states)
 
     def _hand_out(self, jobs: Sequence[Job], tokens: Sequence[int]) -> None:
         now = time.perf_counter()

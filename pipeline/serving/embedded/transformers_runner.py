@@ -4,7 +4,7 @@ The model sees the cache through `update`, and gets its mask and positions ready
 share one forward.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import torch
@@ -14,15 +14,46 @@ from transformers.cache_utils import Cache
 
 from pipeline.errors import ConfigError
 from pipeline.serving.embedded.cache import SlotCache
+from pipeline.serving.embedded.draft import Draft
+from pipeline.serving.embedded.row_plan import RowPlan
+from pipeline.serving.embedded.runner import HiddenStates, check_layers
 
 
 class TransformersRunner:
     def __init__(self, model: PreTrainedModel, cache: SlotCache) -> None:
-        self._model = model
+        config = model.config.get_text_config()
+        self._model: Any = model
         self._cache = cache
         self.slots = len(cache.lengths)
         self.context_length = cache.context
-        self.vocab_size = int(model.config.get_text_config().vocab_size)
+        self.vocab_size = int(config.vocab_size)
+        self.hidden_size = int(config.hidden_size)
+        self.layers = int(config.num_hidden_layers)
+        self._taps: dict[int, Tensor] = {}
+        """Inputs of the watched layers, and of the final norm under the number after the last layer's."""
+        self._hooks: list[Any] = []
+        self.states: HiddenStates | None = None
+
+    @property
+    def embedding(self) -> Tensor:
+        weight: Tensor = self._model.get_input_embeddings().weight.detach()
+        return weight
+
+    def watch(self, layers: Sequence[int]) -> None:
+        layers = check_layers(layers, self.layers)
+        for hook in self._hooks:
+            hook.remove()
+        self._hooks, self._taps, self.states = [], {}, None
+        if layers:
+            decoder = self._model.get_decoder()
+            watched = [*((index, decoder.layers[index]) for index in layers), (self.layers, decoder.norm)]
+            self._hooks = [module.register_forward_pre_hook(self._tap(index), with_kwargs=True) for index, module in watched]
+
+    def _tap(self, index: int) -> Callable[[Any, tuple[Any, ...], dict[str, Any]], None]:
+        def keep(_module: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:  # noqa: ANN401
+            self._taps[index] = args[0] if args else kwargs["hidden_states"]
+
+        return keep
 
     @torch.inference_mode()
     def extend(self, slot: int, ids: Sequence[int]) -> Tensor:
@@ -31,33 +62,52 @@ class TransformersRunner:
         # [1, 1, count, start + count]: all that was read before, and the prompt's own past.
         mask = positions[:, None] >= torch.arange(start + count, device=self._cache.device)[None]
         tokens = torch.tensor([ids], device=self._cache.device)
-        logits = self._forward(tokens, positions[None], mask[None, None], _SlotView(self._cache, slot))
+        logits = self._forward(tokens, positions[None], mask[None, None], _SlotView(self._cache, slot), keep=1)
         self._cache.grow(slot, count)
-        return logits[0, -1]
+        return logits[-1]
 
-    @torch.inference_mode()
     def decode(self, tokens: Sequence[int]) -> Tensor:
-        positions, longest = self._cache.begin_step(len(tokens))
-        # [batch, 1, 1, longest]: each request sees its own tokens only.
-        mask = torch.arange(longest, device=self._cache.device)[None] <= positions[:, None]
-        ids = torch.tensor(tokens, device=self._cache.device)[:, None]
-        logits = self._forward(ids, positions[:, None], mask[:, None, None], _StepView(self._cache, len(tokens), longest))
+        logits = self.verify([Draft((token,)) for token in tokens])
         for slot in range(len(tokens)):
             self._cache.grow(slot, 1)
-        return logits[:, -1]
+        return logits
 
-    def _forward(self, ids: Tensor, positions: Tensor, mask: Tensor, cache: Cache) -> Tensor:
+    @torch.inference_mode()
+    def verify(self, drafts: Sequence[Draft]) -> Tensor:
+        plan = self._cache.plan(drafts)
+        ids = torch.tensor([token for draft in drafts for token in draft.tokens], device=self._cache.device)
+        tokens, positions = (side.view(plan.batch, plan.width) for side in _pad(plan, ids, plan.positions))
+        return self._forward(tokens, positions, plan.mask == 0, _PlanView(self._cache, plan), rows=plan.unpadded)
+
+    def _forward(
+        self, ids: Tensor, positions: Tensor, mask: Tensor, cache: Cache, *, keep: int = 0, rows: Tensor | None = None
+    ) -> Tensor:
+        """Logits of the last `keep` tokens, or of all (0), without the padding: [tokens, vocab]."""
         output = self._model(
-            input_ids=ids, position_ids=positions, attention_mask=mask, cache=cache, use_cache=True, logits_to_keep=1
+            input_ids=ids, position_ids=positions, attention_mask=mask, cache=cache, use_cache=True, logits_to_keep=keep
         )
+        if self._taps:
+            flat = [_unpad(self._taps[index].flatten(0, 1), rows) for index in sorted(self._taps)]
+            self.states = HiddenStates(torch.cat(flat[:-1], dim=-1), flat[-1])
         logits: Tensor = output.logits
-        return logits.float()
+        return _unpad(logits.flatten(0, 1), rows).float()
+
+    def keep(self, slot: int, nodes: Sequence[int]) -> None:
+        self._cache.keep(slot, nodes)
 
     def move(self, source: int, target: int) -> None:
         self._cache.move(source, target)
 
     def clear(self, slot: int) -> None:
         self._cache.clear(slot)
+
+
+def _pad(plan: RowPlan, *sides: Tensor) -> Sequence[Tensor]:
+    return sides if plan.padded is None else [side[plan.padded] for side in sides]
+
+
+def _unpad(flat: Tensor, rows: Tensor | None) -> Tensor:
+    return flat if rows is None else flat[rows]
 
 
 class _SlotView(Cache):
@@ -79,23 +129,25 @@ class _SlotView(Cache):
         return self._slots.lengths[self._slot]
 
 
-class _StepView(Cache):
-    """The cache as a step over the first slots sees it."""
+class _PlanView(Cache):
+    """The cache as a forward over a few rows of the first slots sees it."""
 
-    def __init__(self, cache: SlotCache, batch: int, longest: int) -> None:
+    def __init__(self, cache: SlotCache, plan: RowPlan) -> None:
         super().__init__(layers=[])
-        self._slots, self._batch, self._longest = cache, batch, longest
+        self._slots, self._plan = cache, plan
 
     def update(
         self, key_states: Tensor, value_states: Tensor, layer_idx: int, *_args: Any, **_kwargs: Any
     ) -> tuple[Tensor, Tensor]:
-        """[batch, kv_heads, 1, head_dim] in, [batch, kv_heads, longest, head_dim] out."""
-        self._slots.append_step(layer_idx, torch.stack((key_states[:, :, 0], value_states[:, :, 0])))
-        block = self._slots.layers[layer_idx][:, : self._batch, : self._longest].transpose(2, 3)
+        """[batch, kv_heads, width, head_dim] in, [batch, kv_heads, longest, head_dim] out."""
+        rows = torch.stack((key_states, value_states)).transpose(2, 3).flatten(1, 2)  # [2, batch · width, kv_heads, head_dim]
+        if self._plan.unpadded is not None:
+            rows = rows[:, self._plan.unpadded]
+        block = self._slots.write(layer_idx, self._plan, rows).transpose(2, 3)
         return block[0], block[1]
 
     def get_seq_length(self, layer_idx: int = 0) -> int:
-        return self._longest - 1
+        return self._plan.longest - self._plan.width
 
 
 def check_supported(config: Any) -> None:  # noqa: ANN401  (a transformers config)

@@ -5,6 +5,7 @@ from pathlib import Path
 import torch
 
 from pipeline.serving.embedded.cache import SlotCache, bytes_per_token
+from pipeline.serving.embedded.draft import Draft
 
 
 def new_cache(slots: int = 3, context: int = 8) -> SlotCache:
@@ -26,16 +27,51 @@ def test_append_returns_all_tokens_of_the_slot() -> None:
     assert cache.lengths == [0, 2, 0]
 
 
-def test_a_step_writes_each_slot_at_its_own_length() -> None:
+def filled(*lengths: int) -> SlotCache:
+    """Each slot holds 1, 2, 3, … in both layers."""
     cache = new_cache()
-    for slot, length in enumerate((3, 1)):
-        cache.append(0, slot, states(length, 1.0), states(length, 1.0))
+    for slot, length in enumerate(lengths):
+        for layer in range(2):
+            rows = torch.arange(1.0, length + 1)[:, None, None].expand(-1, 2, 4)
+            cache.append(layer, slot, rows, -rows)
         cache.grow(slot, length)
-    positions, longest = cache.begin_step(2)
-    cache.append_step(0, torch.stack((states(2, 5.0), states(2, 6.0))))
-    assert (positions.tolist(), longest) == ([3, 1], 4)
-    assert cache.layers[0][0, :2, :4, 0, 0].tolist() == [[1.0, 1.0, 1.0, 5.0], [1.0, 5.0, 0.0, 0.0]]
-    assert cache.layers[0][1, :2, :4, 0, 0].tolist() == [[1.0, 1.0, 1.0, 6.0], [1.0, 6.0, 0.0, 0.0]]
+    return cache
+
+
+def held(cache: SlotCache, slot: int, layer: int = 0, count: int | None = None) -> list[float]:
+    keys: list[float] = cache.layers[layer][0, slot, : cache.lengths[slot] if count is None else count, 0, 0].tolist()
+    return keys
+
+
+def test_a_step_writes_each_slot_at_its_own_length() -> None:
+    cache = filled(3, 1)
+    plan = cache.plan([Draft((5,)), Draft((6,))])
+    block = cache.write(0, plan, torch.stack((states(2, 5.0), states(2, 6.0))))
+    assert plan.positions.tolist() == [3, 1]
+    assert block[:, :, :, 0, 0].tolist() == [[[1, 2, 3, 5], [1, 5, 0, 0]], [[-1, -2, -3, 6], [-1, 6, 0, 0]]]
+
+
+def test_kept_nodes_close_up_and_the_rest_is_written_over() -> None:
+    cache = filled(2)
+    plan = cache.plan([Draft((9, 8, 7, 6), (-1, 0, 0, 2))])
+    rows = torch.arange(10.0, 14.0)[:, None, None].expand(-1, 2, 4)
+    for layer in range(2):
+        cache.write(layer, plan, torch.stack((rows, rows)))
+    cache.keep(0, (0, 2, 3))
+    assert [held(cache, 0, layer) for layer in range(2)] == [[1, 2, 10, 12, 13]] * 2
+    cache.keep(0, ())
+    cache.append(0, 0, states(1, 20.0), states(1, 20.0))
+    cache.grow(0, 1)
+    assert held(cache, 0) == [1, 2, 10, 12, 13, 20]
+
+
+def test_a_chain_is_kept_without_moving_anything() -> None:
+    cache = filled(2)
+    before = cache.layers[0].clone()
+    cache.plan([Draft((9, 8, 7))])
+    cache.keep(0, range(2))
+    assert cache.lengths[0] == 4
+    assert torch.equal(cache.layers[0], before)
 
 
 def test_move_carries_all_layers_over() -> None:

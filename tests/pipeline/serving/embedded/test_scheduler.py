@@ -5,11 +5,13 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import pytest
+import torch
 
 from pipeline.errors import EngineBusyError
 from pipeline.serving.embedded.job import Job, new_job
 from pipeline.serving.embedded.loading import LoadedModel, LoadOptions, load
 from pipeline.serving.embedded.requests import SamplingParams
+from pipeline.serving.embedded.runner import HiddenStates
 from pipeline.serving.embedded.scheduler import Limits, Scheduler
 from tests.support.servers import wait_until
 
@@ -122,3 +124,28 @@ def test_progress_tells_every_token_in_order(running: Running) -> None:
     finish(running, [job((5,), 6)])
     wait_until(lambda: len(running.told) >= 6, "all is told")
     assert running.scheduler.steps == 6
+
+
+def test_an_observer_gets_the_states_of_every_token_that_was_read(model: LoadedModel) -> None:
+    parts: dict[Job, list[tuple[int, HiddenStates]]] = {}
+    model.runner.watch((1,))
+    limits = Limits(max_running=4, max_queued=None, max_total_tokens=model.max_total_tokens)
+    scheduler = Scheduler(
+        model.runner, limits, lambda _: None, lambda job, start, states: parts.setdefault(job, []).append((start, states))
+    )
+    jobs = [job((n + 3,) * (1 + 40 * n), 3 + n) for n in range(6)]
+    scheduler.submit(jobs)
+    while scheduler.running or scheduler.waiting:
+        scheduler.turn()
+    for found in jobs:
+        starts = [start for start, _ in parts[found]]
+        states = HiddenStates.cat([part for _, part in parts[found]])
+        ids = [*found.input_ids, *found.output_ids][:-1]
+        model.runner.extend(0, ids)
+        model.runner.clear(0)
+        expected = model.runner.states
+        assert expected is not None
+        assert starts == [0, *range(len(found.input_ids), len(ids))]
+        assert torch.allclose(states.features, expected.features, atol=1e-4)
+        assert torch.allclose(states.last, expected.last, atol=1e-4)
+    model.runner.watch(())
