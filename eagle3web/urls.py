@@ -7,6 +7,7 @@ from eagle3web.api import api, healthz
 from eagle3web.views import budgets, datasets, engines, log, new_run, overview, run, runs, samples, sign_in
 from eagle3web.views.verbs import ACTS, verb
 
+handler404 = "eagle3web.api.site.not_found"
 urlpatterns = [
     path("", overview.front, name="overview"),
     path("sign-in/", sign_in.sign_in, name="sign-in"),

@@ -5,20 +5,25 @@ from functools import wraps
 from typing import Any
 
 from django.contrib.auth.decorators import login_not_required
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse, JsonResponse
+from django.http.response import HttpResponseBase
 from django.urls import URLPattern, URLResolver
 from django.views.decorators.http import require_safe
+from django.views.defaults import page_not_found
 from ninja import NinjaAPI
 from ninja.errors import AuthenticationError, AuthorizationError
+from ninja.openapi.schema import OpenAPISchema
 
 from eagle3web.api import attempts, budgets, datasets, engines, logs, me, projects, runs
+from eagle3web.api.arguments import only_known_arguments
 from eagle3web.api.auth import may
 from eagle3web.api.errors import handle_errors
+from eagle3web.api.schema import add_failures
 
 DESCRIPTION = """\
 Everything the pages do, for programs. Send `Authorization: Bearer TOKEN` (`manage.py api_token` makes one); a signed-in browser
 may use its session and must send `X-CSRFToken` to change something. Failures are `{"detail": …}`, with `errors` by field for
-bad input (422) and with what stands now for a conflict (409).
+bad input (422) and with what stands now for a conflict (409). Unknown query parameters and unknown fields are bad input.
 """
 
 
@@ -30,8 +35,43 @@ class Api(NinjaAPI):
         patterns, app_name, namespace = super().urls
         for pattern in patterns:
             if isinstance(pattern, URLPattern):
-                login_not_required(pattern.callback)
+                pattern.callback = in_json(login_not_required(pattern.callback))
         return patterns, app_name, namespace
+
+    def get_openapi_schema(self, **where: Any) -> OpenAPISchema:
+        schema = super().get_openapi_schema(**where)
+        add_failures(schema)
+        return schema
+
+    def create_temporal_response(self, request: HttpRequest) -> HttpResponse:
+        # Called once the caller is let in, and before the body is read: an empty body is an empty object, whose refusal then
+        # names the fields that are missing.
+        if not request.body:
+            request._body = b"{}"
+        return super().create_temporal_response(request)
+
+
+def in_json(view: Callable[..., HttpResponseBase]) -> Callable[..., HttpResponseBase]:
+    """Answer in JSON where a view refuses a method."""
+
+    @wraps(view)
+    def answered(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
+        response = view(request, *args, **kwargs)
+        if response.status_code != 405:
+            return response
+        allowed = ", ".join(sorted(response.headers["Allow"].split(", ")))
+        return JsonResponse(
+            {"detail": f"{request.method} is not allowed here; allowed: {allowed}."}, status=405, headers={"Allow": allowed}
+        )
+
+    return answered
+
+
+def not_found(request: HttpRequest, exception: Exception) -> HttpResponse:
+    """The site's answer to an unknown address: JSON for programs, a page for people."""
+    if request.path_info.startswith("/api/"):
+        return JsonResponse({"detail": "There is nothing at this address; /api/openapi.json lists what there is."}, status=404)
+    return page_not_found(request, exception)
 
 
 def signed_in(view: Callable[..., HttpResponse]) -> Callable[..., HttpResponse]:
@@ -57,6 +97,7 @@ api = Api(
     docs_decorator=signed_in,
     auth=may(None),
 )
+api.add_decorator(only_known_arguments)
 handle_errors(api)
 api.add_router("/me", me.router)
 api.add_router("/projects", projects.router)

@@ -1,10 +1,12 @@
 """Documentation without a CDN, for signed-in people."""
 
 import re
+from typing import Any
 
 import pytest
 from django.test import Client
 
+from eagle3web.api import api
 from eagle3web.enums import Role
 from tests.support import factories as make
 from tests.support.api import caller
@@ -36,7 +38,44 @@ def test_docs_page_loads_from_this_host_only_and_fits_the_policy() -> None:
     assert not re.search(r"<script(?![^>]*\b(?:src=|type=\"application/json\"))|<style|\sstyle=", html)
 
 
-def test_unknown_address_is_refused() -> None:
+@pytest.mark.parametrize("signed_in", [True, False])
+def test_unknown_address_is_refused_in_json(signed_in: bool) -> None:
+    client = Client()
+    if signed_in:
+        client.force_login(make.user())
+    answer = client.get("/api/nothing")
+    detail = "There is nothing at this address; /api/openapi.json lists what there is."
+    assert (answer.status_code, answer.json()) == (404, {"detail": detail})
+
+
+def test_unknown_page_is_refused_as_a_page() -> None:
     client = Client()
     client.force_login(make.user())
-    assert client.get("/api/nothing").status_code == 404
+    answer = client.get("/nothing")
+    assert (answer.status_code, answer["Content-Type"]) == (404, "text/html; charset=utf-8")
+
+
+@pytest.mark.parametrize(("path", "allowed"), [("/api/runs", "GET, POST"), ("/api/openapi.json", "GET, HEAD")])
+def test_wrong_method_is_refused_in_json(path: str, allowed: str) -> None:
+    client = Client()
+    client.force_login(make.user(is_superuser=True))
+    answer = client.delete(path)
+    assert (answer.status_code, answer["Allow"]) == (405, allowed)
+    assert answer.json() == {"detail": f"DELETE is not allowed here; allowed: {allowed}."}
+
+
+def test_openapi_lists_the_failures_of_every_operation() -> None:
+    schema: Any = api.get_openapi_schema()
+    of_list, of_change = schema["paths"]["/api/runs"]["get"], schema["paths"]["/api/projects/{slug}"]["patch"]
+    assert sorted(map(int, of_list["responses"])) == [200, 401, 403, 422, 503]
+    assert sorted(map(int, of_change["responses"])) == [200, 400, 401, 403, 404, 409, 413, 422, 503]
+    assert schema["components"]["schemas"]["Problem"]["required"] == ["detail"]
+
+
+def test_empty_body_is_told_which_fields_are_missing() -> None:
+    answer = caller("ada", Role.OPERATOR).post("/api/engines", b"")
+    assert answer.status_code == 422
+    assert [(found["field"], found["message"]) for found in answer.json()["errors"]] == [
+        ("name", "Field required"),
+        ("url", "Field required"),
+    ]
