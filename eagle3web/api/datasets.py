@@ -82,8 +82,10 @@ def import_dataset(request: HttpRequest, fields: NewImport) -> Status[DatasetRev
     try:
         path = path_below_root(values.pop("path"))
         revision = begin_import(path, user=user_of(request), **values)
-    except (ImportRefused, OSError) as error:
+    except ImportRefused as error:
         raise ValidationError({"path": str(error)}) from error
+    except OSError as error:
+        raise ValidationError({"path": f"The file cannot be read: {error.strerror}."}) from error
     import_in_background(revision, path, remove=False)
     return Status(202, revision)
 

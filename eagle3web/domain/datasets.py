@@ -129,7 +129,7 @@ def run_import(revision: DatasetRevision, path: Path, *, tokenizer: PromptTokeni
         )
         lengths = measure_prompts(imported.folder, imported.count, tokenizer) if tokenizer else {}
     except (PipelineError, OSError, ImportCancelled) as error:
-        return _fail(revision, str(error), report)
+        return _fail(revision, _in_words(error, revision), report)
     except BaseException as error:
         _fail(revision, f"the import broke: {type(error).__name__}: {error}", report)
         raise
@@ -229,6 +229,13 @@ def _finish(revision: DatasetRevision, imported: ImportedRevision, lengths: dict
 
 def _fail(revision: DatasetRevision, reason: str, report: ValidationReport) -> DatasetRevision:
     return _store(revision, report, state=RevisionState.FAILED, error=reason)
+
+
+def _in_words(error: Exception, revision: DatasetRevision) -> str:
+    """Why an import failed, without the folders of this machine: an upload lies under a name that nobody knows."""
+    if isinstance(error, OSError) and error.filename is not None:
+        return f"{revision.file_name}: {error.strerror}"
+    return str(error)
 
 
 def _store(row: DatasetRevision, report: ValidationReport, **fields: Any) -> DatasetRevision:

@@ -25,7 +25,7 @@ def path_below_root(text: str) -> Path:
         path = None
     # One answer for "outside" and "not there", so that nobody can ask which files exist elsewhere.
     if path is None or not path.is_relative_to(root) or not path.is_file():
-        raise ImportRefused(f"There is no such file below the import folder ({root}).")
+        raise ImportRefused("There is no such file below the import folder, EAGLE3_IMPORT_ROOT of the web host.")
     return path
 
 

@@ -57,6 +57,13 @@ def test_the_same_prompts_stay_one_ready_row_and_become_the_latest(home: Path, t
     assert Dataset.objects.count() == 1
 
 
+def test_file_that_is_gone_is_named_without_the_folders_of_this_machine(home: Path, tmp_path: Path) -> None:
+    source = write_lines(tmp_path / "a.jsonl", {"prompt": "first"})
+    row = begin_import(source, slug="set", user=None, name="mine.jsonl")
+    source.unlink()
+    assert run_import(row, source).error == "mine.jsonl: No such file or directory"
+
+
 @pytest.mark.parametrize(("name", "error"), [("not_json.jsonl", "no valid row"), ("empty.jsonl", "the file is empty")])
 def test_a_file_of_no_use_is_a_failed_row_with_its_reason(home: Path, name: str, error: str) -> None:
     row = import_file(FILES / name, slug="set", user=None)
