@@ -3,7 +3,7 @@
 A run whose sources are not all finished stays queued and is not launched. Finished is final, so what is ready stays ready.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 from django.db.models import Exists, OuterRef, QuerySet
@@ -26,7 +26,7 @@ class Input:
 
     kind: InputKind
     source: Run | None = None
-    ref: dict[str, str | int] = field(default_factory=dict)
+    ref: Mapping[str, str | int] = field(default_factory=dict)
 
 
 def connect(run: Run, inputs: Iterable[Input]) -> None:
@@ -37,7 +37,7 @@ def connect(run: Run, inputs: Iterable[Input]) -> None:
                 raise ConfigError(f"{made.source} belongs to another project")
             if made.kind not in MAKES.get(made.source.stage, frozenset()):
                 raise ConfigError(f"{made.source} makes no {made.kind.label}")
-        RunInput.objects.create(run=run, source=made.source, kind=made.kind, ref=made.ref)
+        RunInput.objects.create(run=run, source=made.source, kind=made.kind, ref=dict(made.ref))
 
 
 def inputs_of(run: Run) -> list[Input]:
@@ -86,4 +86,6 @@ def ready_followers(run: Run) -> QuerySet[Run]:
 
 
 def _unfinished() -> QuerySet[RunInput]:
-    return RunInput.objects.exclude(source=None).exclude(source__status=RunStatus.FINISHED)
+    # A checkpoint that somebody chose by its step is there already, whatever becomes of its run.
+    rows = RunInput.objects.exclude(source=None).exclude(kind=InputKind.CHECKPOINT, ref__has_key="step")
+    return rows.exclude(source__status=RunStatus.FINISHED)

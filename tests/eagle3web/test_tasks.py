@@ -4,6 +4,8 @@ import base64
 import json
 import time
 from collections.abc import Callable, Iterator
+from contextlib import closing
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -12,7 +14,9 @@ from redis import Redis
 
 from eagle3web import tasks
 from eagle3web.models import Attempt, Host, Run
+from pipeline import events
 from tests.support import factories
+from tests.support.pipelines import chain_of, ready_project
 from tests.support.system import System
 
 
@@ -70,6 +74,23 @@ def test_messages_to_a_broker_that_is_away_are_no_error(
     assert time.monotonic() - start < 2
     run.refresh_from_db()
     assert run.status == "queued"
+
+
+@pytest.mark.slow
+def test_reconcile_host_launches_what_waited_for_a_run_that_it_finds_finished(broker: Redis, tmp_path: Path) -> None:
+    generate, extract, *_ = chain_of(ready_project())
+    factories.attempt(generate, host="test-host", boot_id="another", folder=str(tmp_path))
+    with closing(events.EventWriter(tmp_path / "events.jsonl")) as writer:
+        writer.emit(events.StageFinished())
+    tasks.reconcile_host()
+    assert messages(broker, "celery") == [("launch_run", [extract.pk, 1])]
+
+
+@pytest.mark.slow
+def test_launch_followers_of_a_run_that_is_not_finished_sends_nothing(broker: Redis) -> None:
+    generate, *_ = chain_of(ready_project())
+    tasks.launch_followers(generate)
+    assert messages(broker, "celery") == []
 
 
 @pytest.mark.django_db

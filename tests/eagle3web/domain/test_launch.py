@@ -12,6 +12,7 @@ from django.conf import settings
 from eagle3web.domain import launch, plans, procfs, runs
 from eagle3web.models import Attempt, ControlMessage, DatasetProgress, Lease, Run, TokenBudget, Transition
 from tests.support import factories
+from tests.support.pipelines import chain_of, finish, ready_project
 
 pytestmark = pytest.mark.django_db
 
@@ -123,6 +124,26 @@ def test_launch_waits_for_a_store_that_another_attempt_writes(run: Run, started:
     assert (run.status, run.attempts.count()) == ("queued", 0)
     Lease.objects.all().delete()
     assert launch.launch(run.pk, 1) is not None
+
+
+def test_launch_of_a_run_whose_source_is_not_finished_starts_nothing(started: list[list[str]]) -> None:
+    generate, extract, *_ = chain_of(ready_project())
+    assert launch.launch(extract.pk, 1) is None
+    extract.refresh_from_db()
+    assert (extract.status, extract.attempts.count(), started) == ("queued", 0, [])
+    finish(generate)
+    attempt = launch.launch(extract.pk, 1)
+    assert attempt is not None
+    assert attempt.config["hidden"].endswith(f"/projects/kimi/hidden/{extract.pk}")
+    assert not attempt.datasets.exists()
+
+
+def test_launch_of_a_benchmark_without_a_checkpoint_fails_the_run(started: list[list[str]]) -> None:
+    *_, train, benchmark = chain_of(ready_project())
+    finish(train)
+    assert launch.launch(benchmark.pk, 1) is None
+    benchmark.refresh_from_db()
+    assert (benchmark.status, started) == ("failed", [])
 
 
 def test_launch_takes_the_budgets_of_the_moment(run: Run, started: list[list[str]]) -> None:

@@ -15,6 +15,7 @@ from eagle3web.domain.reconcile import Launch
 from eagle3web.models import Attempt, Event, Lease, LogChunk
 from pipeline import events
 from tests.support import factories
+from tests.support.pipelines import chain_of, finish, ready_project
 
 pytestmark = pytest.mark.django_db
 
@@ -183,3 +184,10 @@ def test_forgotten_launches_are_the_next_attempts_of_queued_runs() -> None:
     type(again).objects.filter(pk=again.pk).update(status="queued", host="gpu-07")
     factories.attempt()
     assert reconcile.forgotten_launches() == [Launch(first.pk, 1, ""), Launch(again.pk, 2, "gpu-07")]
+
+
+def test_forgotten_launches_leave_out_runs_that_wait_for_others() -> None:
+    generate, extract, *_ = chain_of(ready_project())
+    assert reconcile.forgotten_launches() == [Launch(generate.pk, 1, "")]
+    finish(generate)
+    assert reconcile.forgotten_launches() == [Launch(extract.pk, 1, "")]

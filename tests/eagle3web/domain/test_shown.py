@@ -88,6 +88,12 @@ def test_shown_run_names_who_keeps_it_waiting() -> None:
     assert shown.words == "waits for r7 attempt 2, which holds responses/kimi"
 
 
+def test_shown_run_names_the_run_that_it_is_made_of_first() -> None:
+    lease = Lease(host="gpu-1", device="cuda:0", attempt=attempt())
+    shown = shown_run(Run(status=RunStatus.QUEUED), None, NOW, held="waits for r1 generate", holder=lease)
+    assert (shown.state, shown.words) == (ShownState.QUEUED, "waits for r1 generate")
+
+
 def test_shown_run_is_stopped_when_it_never_started() -> None:
     shown = shown_run(Run(status=RunStatus.STOPPED), None, NOW)
     assert (shown.state, shown.words) == (ShownState.STOPPED, "never started")

@@ -1,4 +1,4 @@
-"""Configs of runs, and what of them follows the moment."""
+"""Configs of generation, and what of them follows the moment."""
 
 from pathlib import Path
 
@@ -107,7 +107,3 @@ def test_attempt_config_follows_engines_and_the_concurrency_last_asked_for(proje
     config = plans.attempt_config(run)
     assert config["concurrency"] == 32
     assert config["engines"] == [engine | {"url": "http://gpu-9:30000"}]
-
-
-def test_validate_spells_out_defaults() -> None:
-    assert plans.validate("generate", {"project": "p", "responses": "r", "tokenizer": "t"})["concurrency"] == 8

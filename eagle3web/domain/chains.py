@@ -1,0 +1,107 @@
+"""Runs that follow one another: each is made of what the one before makes, and starts when that one is finished."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal, TypedDict, Unpack
+
+from django.db import transaction
+
+from eagle3web.domain import plans, runs
+from eagle3web.domain.lineage import Input
+from eagle3web.domain.plans.answers import revisions_of
+from eagle3web.enums import InputKind, Stage
+from eagle3web.models import Engine, Project, Run, User
+
+Features = Literal["extract", "online"]
+"""The way from answers to hidden states: stored by an extraction run, or computed by the target while it trains."""
+
+
+class Naming(TypedDict, total=False):
+    """What people say about a run beside its config."""
+
+    title: str
+    tags: Iterable[str]
+    host: str
+    devices: Sequence[str]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Chain:
+    """What a pipeline does, stage by stage."""
+
+    engines: Sequence[Engine]
+    concurrency: int = 8
+    order: str = "sequential"
+    features: Features = "extract"
+    extract: Mapping[str, Any] = field(default_factory=dict)
+    """Keys of ExtractConfig."""
+    train: Mapping[str, Any] = field(default_factory=dict)
+    """Keys of TrainConfig."""
+    benchmark: Mapping[str, Any] = field(default_factory=dict)
+    """Keys of BenchmarkConfig."""
+    devices: Sequence[str] = ()
+    """What extraction, training and benchmark hold, one after the other."""
+
+
+def start_chain(
+    project: Project, chain: Chain, *, user: User | None, title: str = "", tags: Iterable[str] = (), host: str = ""
+) -> list[Run]:
+    """Queue all runs of a pipeline, the first one ready to start; all or none. Raises ConfigError."""
+    named = Naming(title=title, tags=list(tags), host=host)
+    with transaction.atomic():
+        generate = start_generate(
+            project, engines=chain.engines, concurrency=chain.concurrency, order=chain.order, user=user, **named
+        )
+        named["devices"] = chain.devices
+        made = [generate]
+        if chain.features == "extract":
+            made.append(start_extract(generate, user=user, config=chain.extract, **named))
+        made.append(start_train([made[-1]], user=user, config=chain.train, **named))
+        made.append(start_benchmark(made[-1], user=user, config=chain.benchmark, **named))
+    return made
+
+
+def start_generate(
+    project: Project,
+    *,
+    engines: Iterable[Engine],
+    concurrency: int,
+    order: str,
+    user: User | None,
+    **named: Unpack[Naming],
+) -> Run:
+    """Queue a generation over the project's budgets. Raises ConfigError."""
+    config = plans.generate_config(project, engines=engines, concurrency=concurrency, order=order)
+    prompts = Input(kind=InputKind.PROMPTS, ref=revisions_of(config["datasets"]))
+    return runs.create_run(project, stage=Stage.GENERATE, config=config, user=user, inputs=[prompts], **named)
+
+
+def start_extract(responses: Run, *, user: User | None, config: Mapping[str, Any], **named: Unpack[Naming]) -> Run:
+    """Queue an extraction from a generation run's answers; it starts when that run is finished. Raises ConfigError."""
+    found = plans.extract_config(responses, devices=named.get("devices", ()), **config)
+    taken = Input(kind=InputKind.RESPONSES, source=responses, ref=revisions_of(found["datasets"]))
+    return runs.create_run(responses.project, stage=Stage.EXTRACT, config=found, user=user, inputs=[taken], **named)
+
+
+def start_train(sources: Sequence[Run], *, user: User | None, config: Mapping[str, Any], **named: Unpack[Naming]) -> Run:
+    """Queue a training on extraction runs, or online on one generation run. Raises ConfigError."""
+    found = plans.train_config(sources, devices=named.get("devices", ()), **config)
+    online = found["source"] == "online"
+    kind = InputKind.RESPONSES if online else InputKind.HIDDEN
+    ref = revisions_of(found["datasets"])
+    inputs = [Input(kind=kind, source=source, ref=ref or revisions_of(source.config["datasets"])) for source in sources]
+    return runs.create_run(sources[0].project, stage=Stage.TRAIN, config=found, user=user, inputs=inputs, **named)
+
+
+def start_benchmark(
+    train: Run, *, user: User | None, config: Mapping[str, Any], step: int | None = None, **named: Unpack[Naming]
+) -> Run:
+    """Queue the measurement of a training run's checkpoint: that of `step`, else its best once it is finished.
+
+    Raises ConfigError.
+    """
+    found = plans.benchmark_config(train, step=step, devices=named.get("devices", ()), **config)
+    prompts = Input(kind=InputKind.PROMPTS, ref=revisions_of(found["prompts"]))
+    # A step that is chosen is there already, also while training goes on.
+    taken = Input(kind=InputKind.CHECKPOINT, source=train, ref={} if step is None else {"step": step})
+    return runs.create_run(train.project, stage=Stage.BENCHMARK, config=found, user=user, inputs=[taken, prompts], **named)

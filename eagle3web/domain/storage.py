@@ -1,0 +1,75 @@
+"""How much disk the hidden states of a project's answers will take, before anything is extracted."""
+
+import json
+import shutil
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from django.conf import settings
+
+from eagle3web.domain.forecasts import ForecastRow, forecast
+from eagle3web.models import DatasetRevision, Host, Project
+
+BFLOAT16 = 2
+"""Bytes of a stored number."""
+STATES = 4
+"""Of each token: low, mid and high features, and the last hidden state."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class StorageForecast:
+    tokens: int
+    """Prompt and answer, of all datasets that are switched on, those on disk included."""
+    bytes_per_token: int | None
+    """None while the target's config cannot be read from here."""
+    free: int
+    """Bytes on the host that would store them."""
+
+    @property
+    def bytes(self) -> int | None:
+        return None if self.bytes_per_token is None else self.tokens * self.bytes_per_token
+
+    @property
+    def fits(self) -> bool | None:
+        """None while nobody knows."""
+        return None if self.bytes is None else self.bytes <= self.free
+
+
+def storage_forecast(project: Project, *, host: str = "") -> StorageForecast:
+    """Tokens × bytes a token against the free disk of `host`; of this machine when it is empty or unheard."""
+    rows = [row for row in forecast(project).rows if row.budget.enabled]
+    return StorageForecast(
+        tokens=round(sum(_tokens(row) for row in rows)),
+        bytes_per_token=bytes_per_token(Path(project.target_path)) if project.target_path else None,
+        free=_free(host),
+    )
+
+
+def bytes_per_token(target: Path) -> int | None:
+    """Of bfloat16 states; None when the folder's config.json cannot be read or names no size."""
+    try:
+        config: dict[str, Any] = json.loads((target / "config.json").read_bytes())
+    except (OSError, ValueError):
+        return None
+    # Targets with vision or audio keep the text model's numbers inside.
+    size = config.get("hidden_size") or config.get("text_config", {}).get("hidden_size")
+    return STATES * size * BFLOAT16 if isinstance(size, int) else None
+
+
+def _tokens(row: ForecastRow) -> float:
+    answers = row.answers + row.forecast.answers.likely
+    return row.tokens + row.forecast.tokens.likely + answers * _mean_prompt(row)
+
+
+def _mean_prompt(row: ForecastRow) -> float:
+    """Mean length of the newest revision's prompts, 0 where it was not measured."""
+    revision = DatasetRevision.objects.filter(dataset=row.budget.dataset_id).exclude(token_lengths={}).order_by("id").last()
+    return float(revision.token_lengths.get("mean", 0)) if revision else 0.0
+
+
+def _free(host: str) -> int:
+    told = Host.objects.filter(name=host).values_list("sample", flat=True).first() if host else None
+    if told and told.get("disk_free") is not None:
+        return int(told["disk_free"])
+    return shutil.disk_usage(settings.EAGLE3_HOME).free

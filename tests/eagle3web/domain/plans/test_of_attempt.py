@@ -1,0 +1,48 @@
+"""What is known only when an attempt starts."""
+
+from pathlib import Path
+
+import pytest
+
+from eagle3web.domain import plans
+from eagle3web.models import Run
+from pipeline.errors import ConfigError
+from tests.support.pipelines import chain_of, ready_project, saved
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def chain(home: Path) -> list[Run]:
+    return chain_of(ready_project())
+
+
+def test_folders_carry_the_number_of_the_run(chain: list[Run], home: Path) -> None:
+    _generate, extract, train, _benchmark = chain
+    hidden, checkpoints = home / "projects/kimi/hidden" / str(extract.pk), home / "projects/kimi/checkpoints" / str(train.pk)
+    assert plans.attempt_config(extract) == extract.config | {"hidden": str(hidden)}
+    assert plans.attempt_config(train) == train.config | {"checkpoints": str(checkpoints)}
+    assert train.config["hidden"] == [str(hidden)]
+
+
+def test_benchmark_measures_the_best_checkpoint_of_the_run_it_waited_for(chain: list[Run], home: Path) -> None:
+    train, benchmark = chain[2:]
+    saved(train, 100, best=True)
+    saved(train, 200)
+    found = plans.attempt_config(benchmark)
+    assert (found["drafter"], found["drafter_name"]) == ("/checkpoints/step-000100", f"r{train.pk} step 100")
+    assert found["output"] == str(home / "projects/kimi/benchmarks" / str(benchmark.pk))
+
+
+def test_benchmark_measures_the_last_checkpoint_when_none_is_called_best(chain: list[Run]) -> None:
+    train, benchmark = chain[2:]
+    saved(train, 100)
+    saved(train, 200)
+    saved(train, 300, removed_at=train.created_at)
+    assert plans.attempt_config(benchmark)["drafter"] == "/checkpoints/step-000200"
+
+
+def test_benchmark_without_a_checkpoint_says_so(chain: list[Run]) -> None:
+    train, benchmark = chain[2:]
+    with pytest.raises(ConfigError, match=f"r{train.pk} train saved no checkpoint"):
+        plans.attempt_config(benchmark)
