@@ -34,6 +34,8 @@ class StoredDocument:
     supervised: int
     dataset: str
     name: str
+    agreed: int | None = None
+    """Generated tokens that were the target's most likely one; None where that was not stored."""
 
     @property
     def rows(self) -> slice:
@@ -59,13 +61,15 @@ class ShardWriter:
         self._pending: list[Document] = []
         self._pending_bytes = 0
 
-    def add(self, document: Document) -> None:
-        """Take one document. Raises DataError that names it when it does not fit the layout or holds NaN; the rest goes on."""
+    def add(self, document: Document) -> Path | None:
+        """Take one document; returns the shard that this completed, if it did.
+
+        Raises DataError that names the document when it does not fit the layout or holds NaN; the rest goes on.
+        """
         _check(document, self._layout)
         self._pending.append(document)
         self._pending_bytes += len(document.token_ids) * self._layout.bytes_per_token
-        if self._pending_bytes >= self._shard_bytes:
-            self.flush()
+        return self.flush() if self._pending_bytes >= self._shard_bytes else None
 
     def flush(self) -> Path | None:
         """Write what is pending as one shard; returns its file, or None when nothing was pending."""
@@ -76,11 +80,11 @@ class ShardWriter:
         # What is added to a finished extraction makes it unfinished until its manifest is written again.
         (self._folder / "manifest.json").unlink(missing_ok=True)
         atomic_write(path, save(_concatenated(self._pending, DTYPES[self._layout.dtype])))
-        documents = [
-            {"dataset": d.dataset, "name": d.name, "tokens": len(d.token_ids), "supervised": int(d.loss_mask.sum())}
-            for d in self._pending
-        ]
-        body = {"documents": documents, "sha256": sha256_file(path), "bytes": path.stat().st_size}
+        body = {
+            "documents": [_entry(document) for document in self._pending],
+            "sha256": sha256_file(path),
+            "bytes": path.stat().st_size,
+        }
         write_json(path.with_suffix(".json"), body)
         self.done |= {(d.dataset, d.name) for d in self._pending}
         self._pending, self._pending_bytes = [], 0
@@ -91,11 +95,13 @@ class ShardWriter:
         self.flush()
         indexes = {path.stem: read_json(path) for path in _finished_shards(self._folder)}
         documents = [document for index in indexes.values() for document in index["documents"]]
+        known = [document.get("agreed") for document in documents]
         manifest = self._layout.to_json() | {
             "inputs": dict(inputs),
             "documents": len(documents),
             "tokens": sum(document["tokens"] for document in documents),
             "supervised": sum(document["supervised"] for document in documents),
+            "agreed": None if None in known else sum(known),
             "bytes": sum(index["bytes"] for index in indexes.values()),
             "shards": {name: index["sha256"] for name, index in indexes.items()},
         }
@@ -193,6 +199,19 @@ def _check(document: Document, layout: Layout) -> None:
         bad = (~torch.isfinite(states.to(DTYPES[layout.dtype]))).any(-1)
         if bool(bad.any()):
             raise DataError(f"{name}: {what} are NaN or infinite as {layout.dtype}, first at position {int(bad.nonzero()[0])}")
+
+
+def _entry(document: Document) -> dict[str, Any]:
+    """What the index says of one document: the fields of StoredDocument, but for its place."""
+    entry = {"dataset": document.dataset, "name": document.name, "tokens": len(document.token_ids)}
+    return entry | {"supervised": int(document.loss_mask.sum()), "agreed": agreed(document)}
+
+
+def agreed(document: Document) -> int | None:
+    """Generated tokens that are the target's most likely one at their place; None when that is not known."""
+    if document.argmax is None:
+        return None
+    return int(((document.argmax[:-1] == document.token_ids[1:]) & document.loss_mask[1:]).sum())
 
 
 def _concatenated(documents: list[Document], dtype: torch.dtype) -> dict[str, Tensor]:

@@ -1,6 +1,6 @@
 """What extraction asks of a target: its hidden states for documents, and its most likely tokens from them."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -18,6 +18,9 @@ class States:
 
 
 class Target(Protocol):
+    on_layer: Callable[[], None]
+    """Called again and again while it reads; what it raises ends the reading."""
+
     def read(self, documents: Sequence[Tensor]) -> list[States]:
         """One forward over documents of int64 [T] ids each; none sees another, nor any padding."""
 

@@ -1,6 +1,5 @@
 """From a model folder to a target that reads documents."""
 
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -14,13 +13,10 @@ from pipeline.extraction.transformers_target import TransformersTarget
 from pipeline.shard_layout import Layout
 
 
-def load_target(
-    folder: Path, layout: Layout, *, device: str = "auto", dtype: str = "auto", on_layer: Callable[[], None] = lambda: None
-) -> Target:
+def load_target(folder: Path, layout: Layout, *, device: str = "auto", dtype: str = "auto") -> Target:
     """Load the model for reading. `device`: auto, cpu, cuda, cuda:N or map; `dtype`: auto, bfloat16 or float32.
 
-    `on_layer` is called again and again while it reads. Raises ConfigError for a model that transformers cannot load, or a
-    device that is not there.
+    Raises ConfigError for a model that transformers cannot load, or a device that is not there.
     """
     spread, place = device == "map", _device(device)
     if dtype == "auto":
@@ -35,7 +31,7 @@ def load_target(
     model = model.eval().requires_grad_(False)
     if not spread:
         model = model.to(place)
-    return TransformersTarget(model, layout.feature_layers.hidden_states, on_layer=on_layer)
+    return TransformersTarget(model, layout.feature_layers.hidden_states)
 
 
 def _device(name: str) -> torch.device:

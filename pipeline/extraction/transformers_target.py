@@ -22,11 +22,11 @@ TOLERANCE = 0.02
 class TransformersTarget:
     """Features are taken from the inputs of single layers as they come by: the states of all other layers are not kept."""
 
-    def __init__(self, model: Any, layers: Sequence[int], *, on_layer: Callable[[], None] = lambda: None) -> None:  # noqa: ANN401
-        """`on_layer` is called before each decoder layer. Raises ConfigError for a model that is built in another way."""
+    def __init__(self, model: Any, layers: Sequence[int]) -> None:  # noqa: ANN401  (any model of transformers)
+        """Raises ConfigError for a model that is built in another way."""
+        self.on_layer: Callable[[], None] = lambda: None
         self._decoder = model.get_decoder()
         self._head = model.get_output_embeddings()
-        self._on_layer = on_layer
         self._seen: dict[int, Tensor] = {}
         """Layer → its input [batch, longest, H], while a forward runs."""
         blocks = getattr(self._decoder, "layers", None)
@@ -60,7 +60,7 @@ class TransformersTarget:
 
     def _watch(self, layer: int | None) -> Callable[[Any, tuple[Any, ...], dict[str, Any]], None]:
         def before(_block: object, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
-            self._on_layer()
+            self.on_layer()
             if layer is not None:
                 self._seen[layer] = args[0] if args else kwargs["hidden_states"]
 

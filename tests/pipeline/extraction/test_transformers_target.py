@@ -77,8 +77,8 @@ def test_states_of_a_padded_batch_are_those_of_single_forwards(family: str) -> N
 
 def test_each_layer_says_that_it_begins() -> None:
     begun: list[None] = []
-    target = TransformersTarget(built(FAMILIES["llama"]()), LAYERS, on_layer=lambda: begun.append(None))
-    begun.clear()
+    target = TransformersTarget(built(FAMILIES["llama"]()), LAYERS)
+    target.on_layer = lambda: begun.append(None)
     target.read(documents(4, 5))
     assert len(begun) == SHAPE["num_hidden_layers"]
 

@@ -1,0 +1,102 @@
+"""`python -m pipeline extract` for people at a shell: flags → a config and a folder, as the dashboard would make them."""
+
+import argparse
+import itertools
+from pathlib import Path
+
+from pipeline.answer_sets import AnswerSet
+from pipeline.artifacts import AttemptFolder, read_json, write_json
+from pipeline.config import from_mapping, to_mapping
+from pipeline.errors import ConfigError
+from pipeline.extraction.config import ExtractConfig
+from pipeline.responses.index import part_paths
+from pipeline.responses.manifest import MANIFEST
+from pipeline.responses.scan import scan_parts
+
+EPILOG = """\
+examples:
+  python -m pipeline extract --responses out/responses --target models/smollm2 --out hidden
+  python -m pipeline extract --responses out/responses --dataset B1_glaive --dataset B2_code@1f0c9d2e --target m --out hidden
+  python -m pipeline extract var/runs/8/attempts/1        (an attempt's folder with its config.json)
+
+A second call with the same --out goes on after the last finished shard.
+Exit status: 0 finished, 1 failed, 2 wrong arguments or config, 3 stopped on request (SIGTERM, Ctrl-C).
+"""
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.description = "Let the target model read answers, and keep its hidden states for training."
+    parser.epilog = EPILOG
+    parser.formatter_class = argparse.RawDescriptionHelpFormatter
+    parser.add_argument("folder", type=Path, nargs="?", metavar="RUN_FOLDER", help="folder of an attempt, with config.json")
+    group = parser.add_argument_group("a run by flags, without a folder")
+    add = group.add_argument
+    add("--responses", type=Path, metavar="FOLDER", help="folder that holds one folder of answers for each dataset")
+    add("--dataset", action="append", metavar="SLUG[@REVISION]", help="only this one; may be repeated (default: all)")
+    add("--target", type=Path, metavar="FOLDER", help="transformers model that generated the answers")
+    add("--out", type=Path, metavar="FOLDER", help="where shards go; attempts are kept in FOLDER/attempts")
+    add("--layers", type=int, nargs="+", default=[], metavar="N", help="hidden_states[N] as features (default: 2 L//2 L-3)")
+    add("--storage-dtype", choices=("bfloat16", "float16", "float32"), default="bfloat16", help="(default: %(default)s)")
+    add("--compute-dtype", choices=("auto", "bfloat16", "float32"), default="auto", help="(default: %(default)s)")
+    add("--device", default="auto", help="auto, cpu, cuda, cuda:N, or map for several GPUs (default: %(default)s)")
+    add("--batch-tokens", type=int, default=4096, metavar="N", help="read at once, padding included (default: %(default)s)")
+    add("--max-length", type=int, default=4096, metavar="N", help="longest prompt + answer (default: %(default)s)")
+    supervised = parser.add_argument_group("under a supervisor")
+    supervised.add_argument("--control-stdin", action="store_true", help="read control messages as JSON lines from stdin")
+    supervised.add_argument("--supervisor-pid", type=int, metavar="PID", help="end when this parent process ends")
+
+
+def make_attempt(args: argparse.Namespace) -> AttemptFolder:
+    """Write the config into the next attempt's folder below --out. Raises ConfigError for flags that do not make a run."""
+    missing = [f"--{name}" for name in ("responses", "target", "out") if not getattr(args, name)]
+    if missing:
+        raise ConfigError(f"a run without a RUN_FOLDER needs {', '.join(missing)}")
+    config = ExtractConfig(
+        project=args.out.resolve().name,
+        responses=str(args.responses),
+        datasets=_datasets(args.responses, args.dataset),
+        hidden=str(args.out),
+        target=str(args.target),
+        feature_layers=tuple(args.layers),
+        storage_dtype=args.storage_dtype,
+        compute_dtype=args.compute_dtype,
+        device=args.device,
+        batch_tokens=args.batch_tokens,
+        max_length=args.max_length,
+    )
+    values = to_mapping(from_mapping(ExtractConfig, to_mapping(config), "flags"))
+    attempts = args.out / "attempts"
+    attempts.mkdir(parents=True, exist_ok=True)
+    for number in itertools.count(1):
+        folder = AttemptFolder(attempts / str(number))
+        if not folder.path.exists():
+            folder.path.mkdir()
+            break
+    write_json(folder.config, values)
+    return folder
+
+
+def _datasets(responses: Path, wanted: list[str] | None) -> tuple[AnswerSet, ...]:
+    if wanted is None:
+        wanted = [store.name for store in sorted(responses.glob("*")) if part_paths(store)]
+        if not wanted:
+            raise ConfigError(f"{responses}: no dataset here (no folder with part-*.jsonl)")
+    return tuple(_chosen(responses, *name.partition("@")[::2]) for name in wanted)
+
+
+def _chosen(responses: Path, dataset: str, revision: str) -> AnswerSet:
+    store = responses / dataset
+    if not part_paths(store):
+        raise ConfigError(f"{store}: no answers here (no part-*.jsonl)")
+    revisions = [revision] if revision else _revisions(store)
+    if len(revisions) != 1:
+        names = ", ".join(f"{dataset}@{found}" for found in revisions)
+        raise ConfigError(f"{store} holds answers of {len(revisions)} revisions: choose one ({names})")
+    return AnswerSet(dataset=dataset, revision=revisions[0])
+
+
+def _revisions(store: Path) -> list[str]:
+    """As the manifest tells, or where a run has not ended yet, the answers themselves."""
+    if (store / MANIFEST).exists():
+        return sorted({scope["revision"] for scope in read_json(store / MANIFEST)["scopes"]})
+    return sorted({line.response.revision for line in scan_parts(store) if line.response is not None})

@@ -1,0 +1,159 @@
+"""The extraction stage: the target reads every answer once, and its hidden states go to shards."""
+
+import time
+from collections.abc import Sequence
+from pathlib import Path
+
+import torch
+
+from pipeline.artifacts import read_json
+from pipeline.batching import Document
+from pipeline.drafter_events import ShardWritten
+from pipeline.errors import DataError, InterruptedRunError
+from pipeline.events import Warned
+from pipeline.extraction.answers import Answer, Limits, read_answers
+from pipeline.extraction.config import ExtractConfig
+from pipeline.extraction.documents import read_documents
+from pipeline.extraction.forecast import require_room
+from pipeline.extraction.padding import length_batches
+from pipeline.extraction.provenance import answers_inputs, greedy_datasets
+from pipeline.extraction.pulse import Pulse
+from pipeline.extraction.states import Target
+from pipeline.extraction.tally import EXPECTED_SHARE, Tally
+from pipeline.extraction.target import load_target
+from pipeline.responses.appending import FolderLock
+from pipeline.shard_layout import DTYPES, Layout
+from pipeline.shards import ShardWriter, list_documents
+from pipeline.stage import Outcome, Stage
+from pipeline.target_layout import target_layout
+
+PROGRESS_S = 0.5
+
+
+class Extraction:
+    def __init__(self, config: ExtractConfig, stage: Stage) -> None:
+        self._config = config
+        self._stage = stage
+        self._pulse = Pulse(stage)
+        self._folder = Path(config.hidden)
+        self._dtype = DTYPES[config.storage_dtype]
+        self._told = 0.0
+
+    async def run(self) -> Outcome:
+        """Do the whole extraction, in this thread. Raises PipelineError and OSError; finished shards are valid then."""
+        config = self._config
+        with self._pulse.hearing_signals():
+            layout = target_layout(Path(config.target), feature_layers=config.feature_layers, dtype=config.storage_dtype)
+            self._folder.mkdir(parents=True, exist_ok=True)
+            lock = FolderLock(self._folder)
+            try:
+                return self._fill(layout)
+            finally:
+                lock.release()
+
+    def _fill(self, layout: Layout) -> Outcome:
+        writer = ShardWriter(self._folder, layout, shard_bytes=self._config.shard_bytes)
+        answers, tally = self._take_stock(layout)
+        todo = [answer for answer in answers if (answer.dataset, answer.name) not in writer.done]
+        require_room(self._folder, layout, sum(answer.tokens for answer in todo))
+        self._tell(tally, at_once=True)
+        if todo:
+            target = self._load(layout)
+            tally.start()
+            try:
+                self._extract(todo, target, writer, tally)
+            except InterruptedRunError:
+                self._written(writer.flush())
+                self._tell(tally, at_once=True)
+                raise
+            self._written(writer.flush())
+        self._tell(tally, at_once=True)
+        return self._conclude(layout, writer, tally)
+
+    def _take_stock(self, layout: Layout) -> tuple[list[Answer], Tally]:
+        """The usable answers, and what earlier attempts left of them."""
+        config = self._config
+        limits = Limits(vocab_size=layout.vocab_size, max_length=config.max_length)
+        reading = read_answers(Path(config.responses), config.datasets, limits, warn=self._stage.emit, pulse=self._pulse)
+        names = {(answer.dataset, answer.name) for answer in reading.answers}
+        stored = [document for document in list_documents(self._folder) if (document.dataset, document.name) in names]
+        tally = Tally(reading.answers, stored, skipped=reading.skipped, token_bytes=layout.bytes_per_token)
+        return reading.answers, tally
+
+    def _load(self, layout: Layout) -> Target:
+        config = self._config
+
+        def load() -> Target:
+            return load_target(Path(config.target), layout, device=config.device, dtype=config.compute_dtype)
+
+        target = self._pulse.during(load, doing="loading the target model")
+        target.on_layer = self._pulse
+        return target
+
+    def _extract(self, answers: Sequence[Answer], target: Target, writer: ShardWriter, tally: Tally) -> None:
+        lengths = [answer.tokens for answer in answers]
+        for batch in length_batches(lengths, batch_tokens=self._config.batch_tokens):
+            for document in self._read(target, [answers[index] for index in batch], tally):
+                try:
+                    shard = writer.add(document)
+                except DataError as error:
+                    self._skip(document, str(error), tally)
+                    continue
+                tally.add(document)
+                self._written(shard)
+            self._pulse()
+            self._tell(tally)
+
+    def _read(self, target: Target, answers: Sequence[Answer], tally: Tally) -> list[Document]:
+        """The documents of a batch; in halves where the whole does not fit into the device's memory."""
+        try:
+            return read_documents(target, answers, self._dtype)
+        except torch.OutOfMemoryError as error:
+            if len(answers) == 1:
+                self._skip(answers[0], f"does not fit into the device's memory: {error}", tally)
+                return []
+        half = len(answers) // 2
+        return self._read(target, answers[:half], tally) + self._read(target, answers[half:], tally)
+
+    def _skip(self, document: Answer | Document, reason: str, tally: Tally) -> None:
+        ids = document.token_ids if isinstance(document, Document) else document.ids
+        tally.skip(len(ids))
+        self._stage.emit(Warned(text=f"prompt {document.name}: {reason}; it is left out", dataset=document.dataset))
+
+    def _written(self, shard: Path | None) -> None:
+        if shard is None:
+            return
+        index = read_json(shard.with_suffix(".json"))
+        tokens = sum(document["tokens"] for document in index["documents"])
+        documents = len(index["documents"])
+        self._stage.emit(ShardWritten(shard=shard.name, documents=documents, tokens=tokens, bytes=index["bytes"]))
+
+    def _tell(self, tally: Tally, *, at_once: bool = False) -> None:
+        now = time.monotonic()
+        if at_once or now - self._told >= PROGRESS_S:
+            self._told = now
+            self._stage.emit(tally.progress())
+
+    def _conclude(self, layout: Layout, writer: ShardWriter, tally: Tally) -> Outcome:
+        """Say how much of the answers the states give back, and write the manifest: only now is the extraction finished."""
+        responses, sets = Path(self._config.responses), self._config.datasets
+        shares = tally.shares()
+        for dataset in sorted(greedy_datasets(responses, sets) & set(shares)):
+            if shares[dataset] < EXPECTED_SHARE:
+                text = (
+                    f"the states give back only {shares[dataset]:.1%} of the generated tokens as the most likely ones, and "
+                    "the answers are greedy: were they generated by another model, or with other weights?"
+                )
+                self._stage.emit(Warned(text=text, dataset=dataset))
+        inputs = answers_inputs(responses, sets, self._pulse) | {"target": layout.target}
+        manifest = writer.finish(inputs=inputs)
+        counts = {name: manifest[name] for name in ("documents", "tokens", "supervised", "bytes")}
+        return Outcome(
+            summary=counts
+            | {
+                "folder": str(self._folder),
+                "skipped": tally.skipped,
+                "last_hidden": layout.last_hidden,
+                "reproduced": {dataset: round(share, 4) for dataset, share in shares.items()},
+            }
+        )
