@@ -5,7 +5,7 @@ from typing import Any
 from django import forms
 from django.contrib.auth.forms import AuthenticationForm
 
-from eagle3web.models import Engine, Run
+from eagle3web.models import Dataset, Engine, Run
 from eagle3web.models.dataset import SLUG
 from eagle3web.text import visible
 
@@ -106,6 +106,8 @@ class ImportForm(forms.Form):
         help_text="A new one, or one that gets a new revision. Letters, digits, dot, dash and underscore.",
     )
     upload = forms.FileField(required=False, label="File")
+    kept = forms.CharField(required=False, widget=forms.HiddenInput)
+    """Token of a file that came with an earlier try."""
     path = forms.CharField(
         max_length=500,
         required=False,
@@ -122,6 +124,20 @@ class ImportForm(forms.Form):
 
     def clean(self) -> dict[str, Any]:
         found = super().clean() or self.cleaned_data
-        if bool(found.get("upload")) == bool(found.get("path")):
+        if not found.get("kept") and "upload" not in self.errors and bool(found.get("upload")) == bool(found.get("path")):
             raise forms.ValidationError("Choose a file, or write a path; one of them.")
         return found
+
+
+class DatasetForm(forms.ModelForm):  # type: ignore[type-arg]
+    """What people say about a dataset."""
+
+    class Meta:
+        model = Dataset
+        fields = ("title", "licence", "source", "notes")
+        widgets = {"notes": forms.Textarea(attrs={"rows": 5})}
+        help_texts = {"source": "Where the prompts come from.", "notes": "What others should know before they use it."}
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        dress(self)

@@ -4,7 +4,7 @@ from django.contrib import admin
 from django.urls import path
 
 from eagle3web.api import api, healthz
-from eagle3web.views import budgets, datasets, engines, log, new_run, overview, run, runs, samples, sign_in
+from eagle3web.views import budgets, datasets, engines, imports, log, new_run, overview, run, runs, samples, sign_in
 from eagle3web.views.verbs import ACTS, verb
 
 handler404 = "eagle3web.api.site.not_found"
@@ -24,10 +24,12 @@ urlpatterns = [
     path("runs/<int:run_id>/attempts/<int:number>/samples/", samples.show, name="attempt-samples"),
     *(path(f"runs/<int:run_id>/{name}/", verb(name), name=f"run-{name}") for name in ACTS),
     path("datasets/", datasets.show_all, name="datasets"),
-    path("datasets/import/", datasets.import_file, name="dataset-import"),
+    path("datasets/import/", imports.show, name="dataset-import"),
     path("datasets/<str:slug>/", datasets.show, name="dataset"),
+    path("datasets/<str:slug>/edit/", datasets.edit, name="dataset-edit"),
     path("datasets/<str:slug>/prompts/", datasets.prompts, name="dataset-prompts"),
     path("datasets/<str:slug>/revisions/<int:revision_id>/report.json", datasets.report, name="dataset-report"),
+    path("datasets/<str:slug>/revisions/<int:revision_id>/dismiss/", imports.dismiss, name="import-dismiss"),
     path("engines/", engines.show, name="engines"),
     path("engines/register/", engines.register, name="engine-register"),
     path("admin/", admin.site.urls),

@@ -89,6 +89,46 @@ def begin_import(
     return revision
 
 
+def change_dataset(dataset: Dataset, *, user: User | None, **changes: Unpack[DatasetFields]) -> Dataset:
+    """Change what is said about a dataset; its revisions keep the manifests that they were imported with.
+
+    Raises ValidationError by field.
+    """
+    moved = {name: [getattr(dataset, name), value] for name, value in changes.items() if getattr(dataset, name) != value}
+    if not moved:
+        return dataset
+    for name, (_old, new) in moved.items():
+        setattr(dataset, name, new)
+    with transaction.atomic():
+        dataset.full_clean()
+        dataset.save(update_fields=list(moved))
+        record(user, "dataset.change", dataset, slug=dataset.slug, changes=moved)
+    return dataset
+
+
+def dismiss_import(revision: DatasetRevision, *, user: User | None) -> Dataset | None:
+    """Forget an import that failed. A dataset that nobody has a budget for and that has no other import goes with it.
+
+    Returns the dataset while it stands. An import that did not fail stays.
+    """
+    dataset = revision.dataset
+    with transaction.atomic():
+        gone, _ = DatasetRevision.objects.filter(pk=revision.pk, state=RevisionState.FAILED).delete()
+        if not gone:
+            return dataset
+        record(user, "dataset.dismiss_import", dataset, slug=dataset.slug, file=revision.file_name)
+        if needed_without(revision):
+            return dataset
+        dataset.delete()
+    return None
+
+
+def needed_without(revision: DatasetRevision) -> bool:
+    """Whether the dataset has another import than this one, or a budget."""
+    dataset = revision.dataset
+    return dataset.budgets.exists() or dataset.revisions.exclude(pk=revision.pk).exists()
+
+
 def import_in_background(revision: DatasetRevision, path: Path, *, remove: bool) -> None:
     """Carry out a begun import in a process of its own, since a large file takes minutes. `remove` deletes it afterwards."""
     command = [sys.executable, str(settings.BASE_DIR / "manage.py"), "import_dataset", str(path)]

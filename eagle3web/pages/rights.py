@@ -7,8 +7,8 @@ from eagle3web.models import User
 LOOK = "view_run"
 """Who may see runs may see the pages."""
 RIGHTS = (
-    "view_run", "add_run", "change_run", "add_dataset", "add_project", "change_tokenbudget", "add_engine", "change_engine",
-    "change_checkpoint",
+    "view_run", "add_run", "change_run", "add_dataset", "change_dataset", "add_project", "change_tokenbudget", "add_engine",
+    "change_engine", "change_checkpoint",
 )  # fmt: skip
 
 Rights = frozenset[str]

@@ -1,10 +1,9 @@
-"""Datasets: the list, one dataset with its report and its prompts, and the import."""
+"""Datasets: the list, and one dataset with its report and its prompts."""
 
-from pathlib import Path
 from typing import Any
 
 from django.contrib import messages
-from django.core.exceptions import ValidationError
+from django.forms import model_to_dict
 from django.http import FileResponse, Http404, HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
 from django.shortcuts import get_object_or_404, redirect, render
@@ -12,9 +11,8 @@ from django.views.decorators.http import require_http_methods, require_safe
 
 from eagle3web.charts.lengths import prompt_lengths_figure
 from eagle3web.domain import datasets
-from eagle3web.domain.import_files import ImportRefused, importable_files, path_below_root, save_upload
 from eagle3web.enums import RevisionState
-from eagle3web.forms import ImportForm
+from eagle3web.forms import DatasetForm
 from eagle3web.models import Dataset, DatasetRevision
 from eagle3web.pages.datasets import DatasetPage, DatasetsPage, shown_prompt
 from eagle3web.pages.rights import rights
@@ -85,41 +83,13 @@ def report(request: HttpRequest, slug: str, revision_id: int) -> HttpResponseBas
 
 
 @require_http_methods(["GET", "POST"])
-@allowed("view_run", "add_dataset")
-def import_file(request: HttpRequest) -> HttpResponse:
-    """Import a file: the upload is stored at once, the reading goes on in a process of its own."""
-    form = ImportForm(request.POST or None, request.FILES or None, initial={"slug": request.GET.get("slug", "")})
+@allowed("view_run", "change_dataset")
+def edit(request: HttpRequest, slug: str) -> HttpResponse:
+    """What people say about a dataset: title, where it comes from, notes."""
+    dataset = get_object_or_404(Dataset, slug=slug)
+    form = DatasetForm(request.POST if request.method == "POST" else None, initial=model_to_dict(dataset))
     if request.method == "POST" and form.is_valid():
-        try:
-            revision = _begin(request, form)
-        except (ImportRefused, PipelineError) as error:
-            form.add_error("upload" if form.cleaned_data["upload"] else "path", str(error))
-        except ValidationError as error:
-            form.add_error(None, error)
-        else:
-            messages.success(request, f"{revision.file_name} is being imported")
-            return redirect("dataset", revision.dataset.slug)
-    context = {"form": form, "files": importable_files()}
-    return render(request, "datasets/import.html", context, status=422 if form.errors else 200)
-
-
-def _begin(request: HttpRequest, form: ImportForm) -> DatasetRevision:
-    values = form.cleaned_data
-    upload = values["upload"]
-    path = save_upload(upload.chunks()) if upload else path_below_root(values["path"])
-    try:
-        revision = datasets.begin_import(
-            path,
-            slug=values["slug"],
-            user=person(request),
-            name=upload.name if upload else Path(values["path"]).name,
-            title=values["title"],
-            licence=values["licence"],
-            source=values["source"],
-        )
-    except BaseException:
-        if upload:
-            path.unlink(missing_ok=True)
-        raise
-    datasets.import_in_background(revision, path, remove=bool(upload))
-    return revision
+        datasets.change_dataset(dataset, user=person(request), **form.cleaned_data)
+        messages.success(request, f"{dataset.slug} is changed")
+        return redirect("dataset", dataset.slug)
+    return render(request, "datasets/edit.html", {"form": form, "dataset": dataset}, status=422 if form.errors else 200)

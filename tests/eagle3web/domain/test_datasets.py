@@ -10,7 +10,9 @@ from eagle3web.domain import datasets
 from eagle3web.domain.datasets import (
     begin_import,
     browse_prompts,
+    change_dataset,
     default_tokenizer,
+    dismiss_import,
     fail_abandoned_imports,
     import_file,
     measure_lengths,
@@ -191,3 +193,30 @@ def test_a_process_of_its_own_carries_out_what_was_begun(home: Path, tmp_path: P
         assert datetime.now(UTC) < deadline, (home / "imports.log").read_text()
         row.refresh_from_db()
     assert (row.state, row.accepted, row.file_name) == (RevisionState.READY, 2, "mine.jsonl")
+
+
+def test_what_is_said_about_a_dataset_is_changed_and_recorded() -> None:
+    ada, dataset = make.user("ada"), make.dataset(slug="B1", title="Old")
+    change_dataset(dataset, user=ada, title="New", licence=dataset.licence)
+    change_dataset(dataset, user=ada, title="New")
+    dataset.refresh_from_db()
+    entry = AuditEntry.objects.get()
+    assert (dataset.title, entry.verb) == ("New", "dataset.change")
+    assert entry.detail == {"slug": "B1", "changes": {"title": ["Old", "New"]}}
+    with pytest.raises(ValidationError):
+        change_dataset(dataset, user=ada, title="x" * 201)
+
+
+@pytest.mark.parametrize("has_budget", [True, False])
+def test_dismissed_import_takes_a_dataset_along_that_has_nothing_else(has_budget: bool) -> None:
+    row = make.revision(state=RevisionState.FAILED, revision="")
+    if has_budget:
+        make.budget(to=row.dataset)
+    kept = dismiss_import(row, user=None)
+    assert (kept == row.dataset, Dataset.objects.count(), DatasetRevision.objects.count()) == (has_budget, has_budget, 0)
+
+
+def test_import_that_did_not_fail_is_not_dismissed() -> None:
+    row = make.revision()
+    assert dismiss_import(row, user=None) == row.dataset
+    assert (DatasetRevision.objects.get(), AuditEntry.objects.count()) == (row, 0)

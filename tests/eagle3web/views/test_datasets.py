@@ -2,8 +2,6 @@ import json
 from pathlib import Path
 
 import pytest
-from django.conf import settings
-from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 
 from eagle3web.domain import datasets
@@ -47,35 +45,21 @@ def test_prompts_whose_files_are_gone_say_so(viewer: Client) -> None:
     assert "cannot be read here" in viewer.get("/datasets/B2/prompts/").content.decode()
 
 
-def test_upload_begins_an_import(operator: Client, home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    begun: list[DatasetRevision] = []
-    monkeypatch.setattr(datasets, "import_in_background", lambda revision, path, remove: begun.append(revision))
-    upload = SimpleUploadedFile("prompts.jsonl", b'{"prompt": "a"}\n')
-    answer = operator.post("/datasets/import/", {"slug": "B3", "upload": upload, "licence": "MIT"})
-    assert (answer.status_code, answer.headers["Location"]) == (302, "/datasets/B3/")
-    (revision,) = begun
-    assert (revision.file_name, revision.state, revision.dataset.licence) == ("prompts.jsonl", "importing", "MIT")
+def test_title_and_notes_are_shown_and_edited(operator: Client) -> None:
+    dataset = factories.dataset(slug="B1", title="Old title", notes="Old notes")
+    assert "Old notes" in operator.get("/datasets/B1/").content.decode()
+    form = operator.get("/datasets/B1/edit/").content.decode()
+    assert 'value="Old title"' in form
+    fields = {"title": "Glaive", "notes": "One line\n<b>and another</b>", "licence": "MIT"}
+    assert operator.post("/datasets/B1/edit/", fields).headers["Location"] == "/datasets/B1/"
+    dataset.refresh_from_db()
+    assert (dataset.title, dataset.licence, dataset.source) == ("Glaive", "MIT", "")
+    html = operator.get("/datasets/B1/").content.decode()
+    assert "<h2>Glaive</h2>" in html
+    assert "&lt;b&gt;and another&lt;/b&gt;" in html
+    assert operator.post("/datasets/B1/edit/", {"title": "x" * 201}).status_code == 422
 
 
-@pytest.mark.parametrize(
-    ("fields", "reason"),
-    [
-        ({"slug": "B3"}, "Choose a file, or write a path"),
-        ({"slug": "../etc", "path": "x"}, "Letters, digits, dot, dash and underscore"),
-        ({"slug": "B3", "path": "../../etc/passwd"}, "no such file below the import folder"),
-        ({"slug": "B3", "path": "none.jsonl"}, "no such file below the import folder"),
-    ],
-)
-def test_import_that_cannot_be_says_why(operator: Client, home: Path, fields: dict[str, str], reason: str) -> None:
-    answer = operator.post("/datasets/import/", fields)
-    assert answer.status_code == 422
-    assert reason in answer.content.decode()
-    assert DatasetRevision.objects.count() == 0
-
-
-def test_files_of_the_import_folder_are_offered(operator: Client) -> None:
-    root = Path(settings.EAGLE3_IMPORT_ROOT)
-    root.mkdir(parents=True, exist_ok=True)
-    (root / "offered.jsonl").write_text("")
-    assert '<option value="offered.jsonl">' in operator.get("/datasets/import/").content.decode()
-    (root / "offered.jsonl").unlink()
+def test_viewer_is_not_offered_to_edit(viewer: Client) -> None:
+    factories.dataset(slug="B1")
+    assert "/datasets/B1/edit/" not in viewer.get("/datasets/B1/").content.decode()
