@@ -8,6 +8,8 @@ from celery import Celery
 from celery.contrib.django.task import DjangoTask
 from kombu.exceptions import OperationalError
 
+from eagle3web import broker
+
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "eagle3web.settings")
 log = logging.getLogger(__name__)
 
@@ -23,6 +25,7 @@ class Message(DjangoTask):  # type: ignore[type-arg]
             return None
 
 
+broker.mend()
 app = Celery("eagle3web", task_cls=Message)
 app.config_from_object("django.conf:settings", namespace="CELERY")
 app.autodiscover_tasks(["eagle3web"])

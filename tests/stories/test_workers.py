@@ -2,12 +2,15 @@
 
 from collections.abc import Iterator
 from pathlib import Path
+from socket import create_server
 
 import pytest
 
 from eagle3web import tasks
 from eagle3web.domain import procfs
-from eagle3web.models import Attempt, Run
+from eagle3web.domain.clock import database_now
+from eagle3web.domain.engines import register
+from eagle3web.models import Attempt, Host, Run
 from tests.support.servers import wait_until
 from tests.support.stub_engine import Behaviour
 from tests.support.system import System
@@ -79,3 +82,21 @@ def test_a_queued_run_is_stopped_at_once(here: World) -> None:
     started.refresh_from_db()
     assert (started.status, started.attempts.count()) == ("stopped", 0)
     assert started.transitions.last().reason == "stopped by ada before it started"  # type: ignore[union-attr]
+
+
+def test_a_broker_that_dies_under_a_task_costs_no_worker(system: System) -> None:
+    with create_server(("127.0.0.1", 0)) as hanging:
+        register("hanging", f"http://127.0.0.1:{hanging.getsockname()[1]}", user=None)
+        # Beat sends it every five seconds, and it waits as long for an engine that takes connections and says nothing.
+        wait_until(lambda: asked_and_not_done(system), "the worker asks the engine")
+        system.kill("valkey")
+        wait_until(lambda: "Connection to broker lost" in system.said("worker"), "the worker notices")
+        system.start("valkey")
+        started = database_now()
+        wait_until(lambda: Host.objects.filter(seen_at__gt=started).exists(), "the worker reports again", 40)
+    assert system.processes["worker"].poll() is None
+
+
+def asked_and_not_done(system: System) -> bool:
+    said = [line for line in system.said("worker").splitlines() if "check_engines" in line]
+    return sum("received" in line for line in said) > sum("succeeded" in line for line in said)
