@@ -108,6 +108,8 @@ class TrainConfig:
     parallel: Literal["ddp", "fsdp2"] = "ddp"
     """With more than one process (torchrun)."""
     seed: int = 0
+    log_to: tuple[Literal["mlflow", "wandb"], ...] = ()
+    """Tools to tell the numbers too, where their packages are installed; TensorBoard's files are always written."""
 
     def __post_init__(self) -> None:
         if self.source == "stored" and not self.hidden:

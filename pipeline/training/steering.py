@@ -1,0 +1,42 @@
+"""What people ask of a training while it works: stop and pause. Looked at between two steps."""
+
+import signal
+from collections.abc import Callable
+from types import FrameType
+
+from pipeline.control import ControlReader, Pause, Resume, Stop
+from pipeline.errors import ConfigError, InterruptedRunError
+
+SIGNALS = {signal.SIGTERM: "stopped by SIGTERM", signal.SIGINT: "stopped by Ctrl-C"}
+
+
+class Steering:
+    def __init__(self, control: ControlReader | None, *, warn: Callable[[str], None]) -> None:
+        """Listens to signals too, from now on; called in the main thread. `control` None: a process that is told by another."""
+        self._control, self._warn = control, warn
+        self.stop_reason: str | None = None
+        self.paused = False
+        for number in SIGNALS:
+            signal.signal(number, self._on_signal)
+
+    def obey(self) -> None:
+        """Take all messages; what means nothing here is warned of."""
+        for message in self._control.poll() if self._control is not None else ():
+            match message:
+                case Stop():
+                    self.stop_reason = self.stop_reason or message.reason or "stopped"
+                case Pause() | Resume():
+                    self.paused = isinstance(message, Pause)
+                case ConfigError():
+                    self._warn(str(message))
+                case _:
+                    self._warn(f"{message.kind} changes nothing in a training")
+
+    def raise_if_stopped(self) -> None:
+        """Raises InterruptedRunError after a stop: for the time before there is anything to save."""
+        self.obey()
+        if self.stop_reason is not None:
+            raise InterruptedRunError(self.stop_reason)
+
+    def _on_signal(self, number: int, _frame: FrameType | None) -> None:
+        self.stop_reason = self.stop_reason or SIGNALS[signal.Signals(number)]
