@@ -38,6 +38,8 @@ class RunRow:
     attempt: Attempt | None
     clocks: Clocks | None
     totals: Totals | None
+    worked_s: float | None = None
+    """All attempts that have ended, together; None before the first."""
     waits: str = ""
     """What a queued run waits for."""
 
@@ -56,32 +58,26 @@ class RunRow:
         return self.clocks.words if self.clocks else self.waits
 
     @property
-    def took_s(self) -> float | None:
-        attempt = self.attempt
-        if attempt is None or attempt.started_at is None or attempt.ended_at is None:
-            return None
-        return (attempt.ended_at - attempt.started_at).total_seconds()
-
-    @property
     def order(self) -> str:
         return f"{self.run.pk:012d}"
 
 
 def describe(runs: Iterable[Run], now: datetime) -> list[RunRow]:
-    """Three queries for any number of runs."""
+    """Four queries for any number of runs."""
     found = list(runs)
     last = run_list.last_attempts(run.pk for run in found)
+    worked = run_list.seconds_worked(run.pk for run in found)
     held = lineage.held(run for run in found if run.status == RunStatus.QUEUED)
-    return [_row(run, last.get(run.pk), held.get(run.pk, ""), now) for run in found]
+    return [_row(run, last.get(run.pk), worked.get(run.pk), held.get(run.pk, ""), now) for run in found]
 
 
-def _row(run: Run, attempt: Attempt | None, held: str, now: datetime) -> RunRow:
+def _row(run: Run, attempt: Attempt | None, worked_s: float | None, held: str, now: datetime) -> RunRow:
     if attempt is None or run.status == RunStatus.QUEUED:
         waits = held or f"waits for {run.host or 'a worker'}"
         so_far = totals(list(attempt.datasets.all()), forecast=False) if attempt else None
-        return RunRow(run, attempt, None, so_far, waits if run.status == RunStatus.QUEUED else "")
+        return RunRow(run, attempt, None, so_far, worked_s, waits if run.status == RunStatus.QUEUED else "")
     judged = clocks(attempt, now)
-    return RunRow(run, attempt, judged, totals(list(attempt.datasets.all()), forecast=not judged.quiet))
+    return RunRow(run, attempt, judged, totals(list(attempt.datasets.all()), forecast=not judged.quiet), worked_s)
 
 
 class RunFilter(django_filters.FilterSet):  # type: ignore[misc]  # django-filter has no types
@@ -89,7 +85,7 @@ class RunFilter(django_filters.FilterSet):  # type: ignore[misc]  # django-filte
 
     q = django_filters.CharFilter(method="search", label="Search")
     state = django_filters.ChoiceFilter(choices=STATES, method="in_state", empty_label="any state", label="State")
-    stage = django_filters.ChoiceFilter(choices=Stage.choices, empty_label="any stage", label="Stage")
+    stage = django_filters.ChoiceFilter(choices=(), empty_label="any stage", label="Stage")
     author = django_filters.ChoiceFilter(field_name="author_id", choices=(), empty_label="anyone", label="Author")
     since = django_filters.DateFilter(
         field_name="created_at", lookup_expr="date__gte", label="Since", widget=forms.DateInput(attrs={"type": "date"})
@@ -98,6 +94,10 @@ class RunFilter(django_filters.FilterSet):  # type: ignore[misc]  # django-filte
     def __init__(self, *args: Any, project_id: int, **kwargs: Any) -> None:
         super().__init__(*args, queryset=run_list.runs_of(project_id), **kwargs)
         self.filters["author"].extra["choices"] = [(str(pk), visible(name)) for pk, name in run_list.authors(project_id)]
+
+        # Stages that there are, and the one in the address: a link stays valid when its runs are not there yet.
+        known = {*run_list.stages(project_id), self.data.get("stage")}
+        self.filters["stage"].extra["choices"] = [choice for choice in Stage.choices if choice[0] in known]
 
     def search(self, runs: QuerySet[Run], name: str, value: str) -> QuerySet[Run]:
         """By number (`r142`), title, tag, config hash or author."""

@@ -1,5 +1,6 @@
 """Lists of runs: what is asked for each page of them."""
 
+from collections import defaultdict
 from collections.abc import Iterable
 from datetime import datetime, timedelta
 
@@ -30,6 +31,16 @@ def last_attempts(run_ids: Iterable[int]) -> dict[int, Attempt]:
     return {attempt.run_id: attempt for attempt in rows.prefetch_related("datasets").defer("config", "versions", "argv")}
 
 
+def seconds_worked(run_ids: Iterable[int]) -> dict[int, float]:
+    """Run → seconds that its ended attempts took together. One query."""
+    rows = Attempt.objects.filter(run__in=list(run_ids)).order_by().values_list("run", "started_at", "ended_at")
+    found: dict[int, float] = defaultdict(float)
+    for run, started, ended in rows:
+        if started is not None and ended is not None:
+            found[run] += (ended - started).total_seconds()
+    return found
+
+
 def moving_runs(project_id: int, now: datetime) -> list[Run]:
     """Runs that are live or changed their status just now, the newest first. Two queries."""
     changed = Transition.objects.filter(run__project=project_id, at__gt=now - JUST_NOW).values("run")
@@ -43,6 +54,11 @@ def authors(project_id: int) -> list[tuple[int, str]]:
     """People who started runs of the project. One query."""
     rows = Run.objects.filter(project=project_id, author__isnull=False).order_by("author__username")
     return list(rows.values_list("author_id", "author__username").distinct())
+
+
+def stages(project_id: int) -> set[str]:
+    """Stages that runs of the project have. One query."""
+    return set(Run.objects.filter(project=project_id).order_by().values_list("stage", flat=True).distinct())
 
 
 def counts(project_id: int) -> tuple[int, int]:

@@ -2,6 +2,7 @@
 
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
+from django.urls import reverse
 from django.views.decorators.http import require_safe
 
 from eagle3web.domain.clock import database_now
@@ -10,19 +11,34 @@ from eagle3web.pages.overview import OverviewPage
 from eagle3web.pages.rights import rights
 from eagle3web.pages.topics import topics
 from eagle3web.queries.nav import projects
-from eagle3web.views.access import looking, person
+from eagle3web.views.access import View, looking, person
 
 
 @require_safe
 @looking
 def front(request: HttpRequest) -> HttpResponse:
     """The project that this person last looked at, else the first; or what to do while there is none."""
+    return _lead_to("project", request)
+
+
+def of_project(name: str) -> View:
+    """The view of a list without its project, such as `/runs/`: leads to the list of the project that `front` would show."""
+
+    @require_safe
+    @looking
+    def view(request: HttpRequest) -> HttpResponse:
+        return _lead_to(name, request)
+
+    return view
+
+
+def _lead_to(name: str, request: HttpRequest) -> HttpResponse:
     found = projects()
     last = request.session.get("project")
     project = next((project for project in found if project.pk == last), found[0] if found else None)
     if project is None:
         return render(request, "overview/no_project.html", {"may": rights(person(request))})
-    return redirect("project", project.slug)
+    return redirect(reverse(name, args=[project.slug], query=request.GET))
 
 
 @require_safe

@@ -37,9 +37,25 @@ def test_filters_by_state_stage_author_and_day() -> None:
     Run.objects.filter(pk=old.pk).update(created_at=timezone.now() - timedelta(days=3))
     assert found(project, state="live") == {live.pk, queued.pk}
     assert found(project, state="failed") == {old.pk}
+    assert found(project, stage="generate") == {live.pk, queued.pk, old.pk}
     assert found(project, stage="train") == set()
     assert found(project, author=str(ada.pk)) == {live.pk}
     assert found(project, since=str(timezone.now().date() - timedelta(days=1))) == {live.pk, queued.pk}
+
+
+def test_stages_on_offer_are_those_of_runs_that_exist() -> None:
+    project = factories.project()
+    factories.run(project)
+    chosen = RunFilter({}, project_id=project.pk).form.fields["stage"].choices
+    assert [value for value, _ in chosen] == ["", "generate"]
+
+
+def test_row_says_how_long_all_attempts_took() -> None:
+    run, start = factories.run(), timezone.now()
+    for _ in range(2):
+        factories.attempt(run, status="failed", started_at=start, ended_at=start + timedelta(seconds=90))
+    (row,) = describe([Run.objects.get()], timezone.now())
+    assert row.worked_s == 180.0
 
 
 def test_describe_costs_the_same_for_any_number_of_runs(django_assert_num_queries: object) -> None:
@@ -47,7 +63,7 @@ def test_describe_costs_the_same_for_any_number_of_runs(django_assert_num_querie
     for _ in range(5):
         factories.progress(factories.attempt(factories.run(project)))
     runs = list(Run.objects.select_related("author"))
-    with django_assert_num_queries(2):  # type: ignore[operator]
+    with django_assert_num_queries(3):  # type: ignore[operator]
         rows = describe(runs, timezone.now())
     assert [row.state for row in rows] == ["running"] * 5
 

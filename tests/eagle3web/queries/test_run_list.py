@@ -1,3 +1,5 @@
+from datetime import timedelta
+
 import pytest
 from django.utils import timezone
 
@@ -35,3 +37,18 @@ def test_counts_and_authors() -> None:
     factories.run(project, author=ada, status="finished")
     assert run_list.counts(project.pk) == (2, 1)
     assert run_list.authors(project.pk) == [(ada.pk, "ada")]
+
+
+def test_seconds_worked_add_up_over_ended_attempts() -> None:
+    run, start = factories.run(), timezone.now()
+    for seconds in (60, 5):
+        factories.attempt(run, status="failed", started_at=start, ended_at=start + timedelta(seconds=seconds))
+    factories.attempt(run, status="failed", started_at=None, ended_at=start)
+    factories.attempt(run)
+    assert run_list.seconds_worked([run.pk]) == {run.pk: 65.0}
+
+
+def test_stages_are_those_of_the_projects_runs() -> None:
+    run = factories.run()
+    factories.run(stage="train")
+    assert run_list.stages(run.project_id) == {"generate"}

@@ -148,3 +148,22 @@ def test_pages_that_refuse_say_nothing_about_projects(attempt: Attempt) -> None:
     assert refused.status_code == 403
     for html in (answer.content.decode(), refused.content.decode()):
         assert 'class="side"' not in html
+
+
+@pytest.mark.parametrize(
+    ("path", "leads_to"),
+    [
+        ("/projects/", "/projects/kimi/"),
+        ("/runs/?state=live&q=a+b", "/projects/kimi/runs/?state=live&q=a+b"),
+        ("/budgets/", "/projects/kimi/budgets/"),
+    ],
+)
+def test_list_without_its_project_leads_to_the_last_projects(viewer: Client, path: str, leads_to: str) -> None:
+    factories.project(slug="a-first-one")
+    factories.project(slug="kimi")
+    viewer.get("/projects/kimi/")
+    assert viewer.get(path).headers["Location"] == leads_to
+
+
+def test_list_without_any_project_says_what_to_do(viewer: Client) -> None:
+    assert viewer.get("/runs/").status_code == 200
