@@ -9,7 +9,7 @@ FOLDER/manifest.json             totals and inputs; written last: only then the 
 import hashlib
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -66,6 +66,9 @@ class ShardWriter:
 
         Raises DataError that names the document when it does not fit the layout or holds NaN; the rest goes on.
         """
+        dtype = DTYPES[self._layout.dtype]
+        kept = {name: getattr(document, name).to("cpu", dtype) for name in ("features", "last_hidden")}
+        document = replace(document, **kept)
         _check(document, self._layout)
         self._pending.append(document)
         self._pending_bytes += len(document.token_ids) * self._layout.bytes_per_token
@@ -79,7 +82,7 @@ class ShardWriter:
         path = self._folder / f"shard-{last + 1:05}.safetensors"
         # What is added to a finished extraction makes it unfinished until its manifest is written again.
         (self._folder / "manifest.json").unlink(missing_ok=True)
-        atomic_write(path, save(_concatenated(self._pending, DTYPES[self._layout.dtype])))
+        atomic_write(path, save(_concatenated(self._pending)))
         body = {
             "documents": [_entry(document) for document in self._pending],
             "sha256": sha256_file(path),
@@ -196,7 +199,7 @@ def _check(document: Document, layout: Layout) -> None:
     ):
         raise DataError(f"{name}: no tokens, or one outside the vocabulary of {layout.vocab_size}")
     for what, states in (("features", document.features), ("last_hidden", document.last_hidden)):
-        bad = (~torch.isfinite(states.to(DTYPES[layout.dtype]))).any(-1)
+        bad = (~torch.isfinite(states)).any(-1)
         if bool(bad.any()):
             raise DataError(f"{name}: {what} are NaN or infinite as {layout.dtype}, first at position {int(bad.nonzero()[0])}")
 
@@ -214,12 +217,12 @@ def agreed(document: Document) -> int | None:
     return int(((document.argmax[:-1] == document.token_ids[1:]) & document.loss_mask[1:]).sum())
 
 
-def _concatenated(documents: list[Document], dtype: torch.dtype) -> dict[str, Tensor]:
+def _concatenated(documents: list[Document]) -> dict[str, Tensor]:
     tensors = {
         "token_ids": torch.cat([d.token_ids for d in documents]).to(torch.int32),
         "loss_mask": torch.cat([d.loss_mask for d in documents]).to(torch.bool),
-        "features": torch.cat([d.features for d in documents]).to(dtype),
-        "last_hidden": torch.cat([d.last_hidden for d in documents]).to(dtype),
+        "features": torch.cat([d.features for d in documents]),
+        "last_hidden": torch.cat([d.last_hidden for d in documents]),
     }
     argmax = [d.argmax for d in documents if d.argmax is not None]
     # Stored for all documents of a shard or for none: where it is missing, the teacher computes it.

@@ -11,7 +11,7 @@ from pipeline.extraction.states import States, Target
 
 
 def read_documents(target: Target, answers: Sequence[Answer], dtype: torch.dtype) -> list[Document]:
-    """One forward over some answers; the states rounded to `dtype`, everything on the CPU."""
+    """One forward over some answers; the states rounded to `dtype`, on the target's device, the rest on the CPU."""
     states = target.read([answer.token_ids() for answer in answers])
     return [_document(target, answer, own, dtype) for answer, own in zip(answers, states, strict=True)]
 
@@ -22,8 +22,8 @@ def _document(target: Target, answer: Answer, states: States, dtype: torch.dtype
     return Document(
         token_ids=answer.token_ids(),
         loss_mask=mask,
-        features=states.features.to("cpu", dtype),
-        last_hidden=last_hidden.cpu(),
+        features=states.features.to(dtype),
+        last_hidden=last_hidden,
         argmax=_best_tokens(target, last_hidden, mask),
         dataset=answer.dataset,
         name=answer.name,

@@ -84,7 +84,9 @@ class Extraction:
         config = self._config
 
         def load() -> Target:
-            return load_target(Path(config.target), layout, device=config.device, dtype=config.compute_dtype)
+            return load_target(
+                Path(config.target), layout, max_length=config.max_length, device=config.device, dtype=config.compute_dtype
+            )
 
         target = self._pulse.during(load, doing="loading the target model")
         target.on_layer = self._pulse

@@ -45,10 +45,14 @@ class Pulse:
         """Let `work` run in a thread of its own, and tick while it lasts, saying what is waited for. Raises what it raises."""
         self._stage.emit(StatusChanged(text=doing))
         # Its thread is a daemon: a stage that is stopped while a large model loads does not wait for it.
-        running = ThreadPool(1).apply_async(work)
-        while not running.ready():
-            running.wait(WAIT_S)
-            self(doing)
+        pool = ThreadPool(1)
+        try:
+            running = pool.apply_async(work)
+            while not running.ready():
+                running.wait(WAIT_S)
+                self(doing)
+        finally:
+            pool.close()
         self._stage.emit(StatusChanged(text=""))
         return running.get()
 

@@ -10,16 +10,18 @@ from pipeline.answer_sets import AnswerSet
 from pipeline.batching import Document
 from pipeline.document_source import DocumentSource
 from pipeline.errors import DataError
+from pipeline.extraction.online import OnlineSource
 from pipeline.model_fingerprint import model_fingerprint, same_model
 from pipeline.shards import ShardReader, StoredDocument
 from pipeline.training.config import TrainConfig
 
 
 def open_source(config: TrainConfig, device: torch.device) -> DocumentSource:
-    """What a training config names. Raises DataError for folders that do not fit together or to the target."""
-    if config.source == "online":
-        raise DataError("online training is not there yet")
-    return StoredSource(config)
+    """What a training config names; `device` is where an online target computes.
+
+    Raises DataError for folders that do not fit together or to the target, ConfigError for a target that cannot be loaded.
+    """
+    return OnlineSource(config, device) if config.source == "online" else StoredSource(config)
 
 
 class StoredSource:

@@ -8,14 +8,17 @@ from transformers import AutoModelForCausalLM
 from transformers.utils import logging
 
 from pipeline.errors import ConfigError
+from pipeline.extraction.llama_target import LlamaTarget
 from pipeline.extraction.states import Target
 from pipeline.extraction.transformers_target import TransformersTarget
+from pipeline.serving.embedded.loading import is_plain_llama
 from pipeline.shard_layout import Layout
 
 
-def load_target(folder: Path, layout: Layout, *, device: str = "auto", dtype: str = "auto") -> Target:
-    """Load the model for reading. `device`: auto, cpu, cuda, cuda:N or map; `dtype`: auto, bfloat16 or float32.
+def load_target(folder: Path, layout: Layout, *, max_length: int, device: str = "auto", dtype: str = "auto") -> Target:
+    """Load the model to read documents of at most `max_length` tokens.
 
+    `device`: auto, cpu, cuda, cuda:N, or map for several GPUs; `dtype`: auto, bfloat16 or float32; auto is float32 on a CPU.
     Raises ConfigError for a model that transformers cannot load, or a device that is not there.
     """
     spread, place = device == "map", _device(device)
@@ -31,7 +34,10 @@ def load_target(folder: Path, layout: Layout, *, device: str = "auto", dtype: st
     model = model.eval().requires_grad_(False)
     if not spread:
         model = model.to(place)
-    return TransformersTarget(model, layout.feature_layers.hidden_states)
+    layers = layout.feature_layers.hidden_states
+    if place.type == "cpu" and is_plain_llama(model):
+        return LlamaTarget(model, layers, max_length=max_length)
+    return TransformersTarget(model, layers)
 
 
 def _device(name: str) -> torch.device:
