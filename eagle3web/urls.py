@@ -5,6 +5,7 @@ from django.urls import path
 
 from eagle3web.api import api, healthz
 from eagle3web.views import budgets, datasets, engines, imports, log, new_run, overview, run, runs, samples, sign_in
+from eagle3web.views.new_stage import FORMS, new_stage
 from eagle3web.views.verbs import ACTS, verb
 
 handler404 = "eagle3web.api.site.not_found"
@@ -20,6 +21,7 @@ urlpatterns = [
     path("projects/<str:slug>/budgets/", budgets.show, name="budgets"),
     path("projects/<str:slug>/runs/", runs.show, name="runs"),
     path("projects/<str:slug>/runs/new/", new_run.show, name="run-new"),
+    *(path(f"projects/<str:slug>/runs/new/{name}/", new_stage(name), name=f"run-new-{name}") for name in FORMS),
     path("runs/<int:run_id>/", run.newest_attempt, name="run"),
     path("runs/<int:run_id>/attempts/<int:number>/", run.one_attempt, name="attempt"),
     path("runs/<int:run_id>/attempts/<int:number>/log/", log.lines, name="attempt-log"),

@@ -9,6 +9,7 @@ from django.db import transaction
 from eagle3web.domain import plans, runs
 from eagle3web.domain.lineage import Input
 from eagle3web.domain.plans.answers import revisions_of
+from eagle3web.domain.storage import check_room
 from eagle3web.enums import InputKind, Stage
 from eagle3web.models import Engine, Project, Run, User
 
@@ -77,8 +78,12 @@ def start_generate(
 
 
 def start_extract(responses: Run, *, user: User | None, config: Mapping[str, Any], **named: Unpack[Naming]) -> Run:
-    """Queue an extraction from a generation run's answers; it starts when that run is finished. Raises ConfigError."""
+    """Queue an extraction from a generation run's answers; it starts when that run is finished.
+
+    Raises ConfigError, and NoRoomError when the disk is too small for what the project's answers will take.
+    """
     found = plans.extract_config(responses, devices=named.get("devices", ()), **config)
+    check_room(responses.project, host=named.get("host", ""), dtype=found["storage_dtype"])
     taken = Input(kind=InputKind.RESPONSES, source=responses, ref=revisions_of(found["datasets"]))
     return runs.create_run(responses.project, stage=Stage.EXTRACT, config=found, user=user, inputs=[taken], **named)
 

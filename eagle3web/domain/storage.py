@@ -9,9 +9,11 @@ from typing import Any
 from django.conf import settings
 
 from eagle3web.domain.forecasts import ForecastRow, forecast
+from eagle3web.formats import size
 from eagle3web.models import DatasetRevision, Host, Project
+from pipeline.errors import ConfigError
 
-BFLOAT16 = 2
+WIDTHS = {"bfloat16": 2, "float16": 2, "float32": 4}
 """Bytes of a stored number."""
 STATES = 4
 """Of each token: low, mid and high features, and the last hidden state."""
@@ -36,25 +38,37 @@ class StorageForecast:
         return None if self.bytes is None else self.bytes <= self.free
 
 
-def storage_forecast(project: Project, *, host: str = "") -> StorageForecast:
+class NoRoomError(ConfigError):
+    """The disk is too small for what was asked; the text has both numbers."""
+
+
+def check_room(project: Project, *, host: str = "", dtype: str = "bfloat16") -> None:
+    """Raises NoRoomError when the hidden states of the project's answers would not fit; not while nobody knows."""
+    found = storage_forecast(project, host=host, dtype=dtype)
+    if found.fits is False:
+        needed, free = size(found.bytes), size(found.free)
+        raise NoRoomError(f"the hidden states would take about {needed}, and {free} are free; train online instead")
+
+
+def storage_forecast(project: Project, *, host: str = "", dtype: str = "bfloat16") -> StorageForecast:
     """Tokens × bytes a token against the free disk of `host`; of this machine when it is empty or unheard."""
     rows = [row for row in forecast(project).rows if row.budget.enabled]
     return StorageForecast(
         tokens=round(sum(_tokens(row) for row in rows)),
-        bytes_per_token=bytes_per_token(Path(project.target_path)) if project.target_path else None,
+        bytes_per_token=bytes_per_token(Path(project.target_path), dtype=dtype) if project.target_path else None,
         free=_free(host),
     )
 
 
-def bytes_per_token(target: Path) -> int | None:
-    """Of bfloat16 states; None when the folder's config.json cannot be read or names no size."""
+def bytes_per_token(target: Path, *, dtype: str = "bfloat16") -> int | None:
+    """None when the folder's config.json cannot be read or names no size."""
     try:
         config: dict[str, Any] = json.loads((target / "config.json").read_bytes())
     except (OSError, ValueError):
         return None
     # Targets with vision or audio keep the text model's numbers inside.
-    size = config.get("hidden_size") or config.get("text_config", {}).get("hidden_size")
-    return STATES * size * BFLOAT16 if isinstance(size, int) else None
+    width = config.get("hidden_size") or config.get("text_config", {}).get("hidden_size")
+    return STATES * width * WIDTHS[dtype] if isinstance(width, int) else None
 
 
 def _tokens(row: ForecastRow) -> float:

@@ -11,6 +11,7 @@ from eagle3web.models import Project
 from eagle3web.queries import nav
 
 register = template.Library()
+STARTS = {"run-new", "run-new-pipeline", "run-new-extract", "run-new-train", "run-new-benchmark"}
 
 
 @dataclass(frozen=True)
@@ -57,7 +58,7 @@ def _project_items(request: HttpRequest, project: Project | None) -> list[Item]:
         ("Budgets", "planner", "budgets", ""),
         ("Runs", "runs", "runs", "shell/_count_runs.html"),
     )
-    inside = {"run", "attempt", "run-new"}
+    inside = STARTS | {"run", "attempt"}
     name = _name(request)
     return [
         Item(word, icon, reverse(route, args=[project.slug]), name == route or (route == "runs" and name in inside), fragment)

@@ -7,8 +7,8 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_http_methods
 
 from eagle3web import tasks
-from eagle3web.domain import plans, runs
-from eagle3web.enums import EngineState, Stage
+from eagle3web.domain import chains
+from eagle3web.enums import EngineState
 from eagle3web.forms import RunForm
 from eagle3web.models import Engine, Host, Project, Run
 from eagle3web.pages.rights import rights
@@ -39,22 +39,13 @@ def show(request: HttpRequest, slug: str) -> HttpResponse:
         "form": form,
         "engines": engines,
         "standings": standings(project.pk),
+        "tab": "generate",
     }
     return render(request, "runs/new.html", context, status=422 if form.errors else 200)
 
 
 def _start(request: HttpRequest, project: Project, form: RunForm) -> Run:
-    chosen = form.cleaned_data
-    config = plans.generate_config(project, engines=chosen["engines"], concurrency=chosen["concurrency"], order=chosen["order"])
     with transaction.atomic():
-        run = runs.create_run(
-            project,
-            stage=Stage.GENERATE,
-            config=config,
-            user=person(request),
-            title=chosen["title"],
-            tags=chosen["tags"],
-            host=chosen["host"],
-        )
+        run = chains.start_generate(project, user=person(request), **form.cleaned_data)
         tasks.launch_soon(run)
     return run

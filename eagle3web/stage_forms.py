@@ -1,0 +1,235 @@
+"""What people choose for a pipeline, or for one of its later stages."""
+
+import re
+from collections.abc import Mapping
+from typing import Any, ClassVar
+
+from django import forms
+from django.db.models import QuerySet
+from django.forms import BoundField
+
+from eagle3web.domain.chains import Naming
+from eagle3web.domain.presets import PRESETS
+from eagle3web.enums import Stage
+from eagle3web.forms import RunForm, dress
+from eagle3web.models import Project, Run
+from eagle3web.text import visible
+
+DEVICES = 16
+OFFERED = 50
+"""Newest runs to choose from."""
+SHAPE = re.compile(r"(\d{1,3})/(\d{1,3})/(\d{1,4})")
+Groups = tuple[tuple[str, tuple[str, ...]], ...]
+"""Headings, each with the names of its fields."""
+
+
+def run_label(run: Run) -> str:
+    """Such as `r12 generate, night run (running)`."""
+    title = f", {visible(run.title)}" if run.title else ""
+    return f"{run}{title} ({run.status})"
+
+
+class RunChoice(forms.ModelChoiceField):  # type: ignore[type-arg]  # only mypy knows a parameter
+    def label_from_instance(self, obj: Run) -> str:
+        return run_label(obj)
+
+
+class RunChoices(forms.ModelMultipleChoiceField):  # type: ignore[type-arg]
+    def label_from_instance(self, obj: Run) -> str:
+        return run_label(obj)
+
+
+class StageForm(forms.Form):
+    """Which host and devices, and how people will find the run again."""
+
+    groups: ClassVar[Groups] = ()
+    offers: ClassVar[Mapping[str, tuple[str, ...]]] = {}
+    """Name of a field → the stages whose runs it offers."""
+    devices = forms.CharField(
+        required=False,
+        max_length=200,
+        help_text="Held alone while it works, such as cuda:0; several with commas. Empty: whatever the host has.",
+    )
+    title = forms.CharField(max_length=200, required=False, help_text="What it is for; found by the search.")
+    tags = forms.CharField(max_length=200, required=False, help_text="Words, separated by commas.")
+    host = forms.ChoiceField(required=False, label="Runs on", help_text="The host whose worker starts it.")
+
+    def __init__(self, *args: Any, project: Project, hosts: list[str], **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.project = project
+        host = self.fields["host"]
+        if isinstance(host, forms.ChoiceField):
+            host.choices = [("", "any host")] + [(name, visible(name)) for name in hosts]
+        for name, stages in self.offers.items():
+            field = self.fields[name]
+            if isinstance(field, forms.ModelChoiceField):
+                field.queryset = newest(project, *stages)
+        dress(self)
+
+    @property
+    def sections(self) -> list[tuple[str, list[BoundField]]]:
+        """Headings and bound fields, as the page shows them."""
+        return [(heading, [self[name] for name in names]) for heading, names in self.groups]
+
+    clean_tags = RunForm.clean_tags
+
+    def clean_devices(self) -> list[str]:
+        found = [name.strip() for name in self.cleaned_data["devices"].split(",") if name.strip()]
+        if any(not re.fullmatch(r"cpu|cuda(:\d{1,2})?", name) for name in found) or len(found) > DEVICES:
+            raise forms.ValidationError("Write devices such as cuda:0, cuda:1.")
+        return list(dict.fromkeys(found))
+
+    def naming(self) -> Naming:
+        chosen = self.cleaned_data
+        return Naming(title=chosen["title"], tags=chosen["tags"], host=chosen["host"], devices=chosen["devices"])
+
+
+class TrainingFields(forms.Form):
+    """A preset, and what differs from it."""
+
+    preset = forms.ChoiceField(
+        label="Start from",
+        choices=[(name, f"{preset.label}: {preset.says}") for name, preset in PRESETS.items()],
+        widget=forms.RadioSelect,
+        initial="gpu",
+    )
+    draft_vocab_size = forms.IntegerField(
+        required=False, min_value=1, max_value=10**6, label="Draft vocabulary", help_text="Tokens that a draft may use."
+    )
+    steps = forms.IntegerField(
+        required=False, min_value=1, max_value=16, label="Steps K", help_text="Of the training-time test."
+    )
+    epochs = forms.IntegerField(required=False, min_value=1, max_value=1000)
+    max_minutes = forms.FloatField(
+        required=False, min_value=0, max_value=10**5, label="Minutes at most", help_text="0: only the epochs end it."
+    )
+    learning_rate = forms.FloatField(required=False, min_value=1e-8, max_value=1)
+    tokens_per_batch = forms.IntegerField(required=False, min_value=8, max_value=10**7, label="Tokens a batch")
+
+    def training(self) -> dict[str, Any]:
+        """Keys of TrainConfig."""
+        chosen = self.cleaned_data
+        names = ("draft_vocab_size", "steps", "epochs", "max_minutes", "learning_rate", "tokens_per_batch")
+        return PRESETS[chosen["preset"]].with_changes(**{name: chosen[name] for name in names})
+
+
+class MeasuringFields(forms.Form):
+    """What is measured, and how often."""
+
+    shapes = forms.CharField(
+        initial="3/1/4",
+        max_length=200,
+        label="Draft shapes",
+        help_text="steps/topk/draft tokens, as SGLang names them; several with commas.",
+    )
+    measured_concurrency = forms.CharField(
+        initial="1", max_length=100, label="Requests at once", help_text="Several with commas: each is measured."
+    )
+    prompts_per_dataset = forms.IntegerField(initial=8, min_value=1, max_value=10_000, label="Prompts a dataset")
+    max_new_tokens = forms.IntegerField(initial=128, min_value=1, max_value=100_000, label="Tokens an answer at most")
+    repetitions = forms.IntegerField(initial=3, min_value=1, max_value=100)
+
+    def clean_shapes(self) -> list[dict[str, int]]:
+        found = []
+        for word in _words(self.cleaned_data["shapes"]):
+            shape = SHAPE.fullmatch(word)
+            if shape is None or not all(int(number) for number in shape.groups()):
+                raise forms.ValidationError(f"“{visible(word)}” is no shape; write one such as 3/1/4.")
+            steps, topk, draft_tokens = map(int, shape.groups())
+            found.append({"steps": steps, "topk": topk, "draft_tokens": draft_tokens})
+        return found
+
+    def clean_measured_concurrency(self) -> list[int]:
+        words = _words(self.cleaned_data["measured_concurrency"])
+        if not all(word.isascii() and word.isdigit() and 0 < int(word) <= 1024 for word in words):
+            raise forms.ValidationError("Write numbers from 1 to 1024, such as 1, 8.")
+        return [int(word) for word in words]
+
+    def measuring(self) -> dict[str, Any]:
+        """Keys of BenchmarkConfig."""
+        chosen = self.cleaned_data
+        return {
+            "shapes": chosen["shapes"],
+            "concurrency": chosen["measured_concurrency"],
+            "prompts_per_dataset": chosen["prompts_per_dataset"],
+            "repetitions": chosen["repetitions"],
+            "sampling": {"max_new_tokens": chosen["max_new_tokens"]},
+        }
+
+
+class StorageFields(forms.Form):
+    storage_dtype = forms.ChoiceField(
+        label="Stored as",
+        choices=[("bfloat16", "bfloat16"), ("float16", "float16"), ("float32", "float32, twice the size")],
+    )
+
+
+TRAINING = ("preset", "draft_vocab_size", "steps", "epochs", "max_minutes", "learning_rate", "tokens_per_batch")
+MEASURING = ("shapes", "measured_concurrency", "prompts_per_dataset", "max_new_tokens", "repetitions")
+NAMING = ("title", "tags", "host", "devices")
+
+
+class PipelineForm(StageForm, StorageFields, TrainingFields, MeasuringFields):
+    """The whole chain."""
+
+    engines = RunForm.base_fields["engines"]
+    concurrency = RunForm.base_fields["concurrency"]
+    order = RunForm.base_fields["order"]
+    features = forms.ChoiceField(
+        label="Way to hidden states",
+        choices=[
+            ("extract", "Extract them to disk first: read once, trained on as often as you like"),
+            ("online", "Online: the target computes them while it trains, and nothing is stored"),
+        ],
+        widget=forms.RadioSelect,
+        initial="extract",
+    )
+    groups = (
+        ("Generate answers", ("engines", "concurrency", "order")),
+        ("Hidden states", ("features", "storage_dtype")),
+        ("Train", TRAINING),
+        ("Measure", MEASURING),
+        ("Name and place", NAMING),
+    )
+
+
+class ExtractForm(StageForm, StorageFields):
+    source = RunChoice(queryset=Run.objects.none(), label="Answers of", empty_label=None)
+    groups = (("Extract hidden states", ("source", "storage_dtype")), ("Name and place", NAMING))
+    offers = {"source": (Stage.GENERATE,)}
+
+
+class TrainForm(StageForm, TrainingFields):
+    sources = RunChoices(
+        queryset=Run.objects.none(),
+        label="Train on",
+        widget=forms.CheckboxSelectMultiple,
+        help_text="Extractions, or one generation: then the target reads its answers while it trains.",
+        error_messages={"required": "Choose what to train on."},
+    )
+    groups = (("Train a drafter", ("sources", *TRAINING)), ("Name and place", NAMING))
+    offers = {
+        "sources": (
+            Stage.EXTRACT,
+            Stage.GENERATE,
+        )
+    }
+
+
+class BenchmarkForm(StageForm, MeasuringFields):
+    source = RunChoice(queryset=Run.objects.none(), label="Drafter of", empty_label=None)
+    step = forms.IntegerField(
+        required=False, min_value=0, max_value=2**62, help_text="Of the checkpoint; empty takes the best one."
+    )
+    groups = (("Measure a drafter", ("source", "step", *MEASURING)), ("Name and place", NAMING))
+    offers = {"source": (Stage.TRAIN,)}
+
+
+def newest(project: Project, *stages: str) -> QuerySet[Run]:
+    """The project's newest runs of these stages, unfinished ones too: a run waits for those that it is made of."""
+    runs = Run.objects.filter(project=project, stage__in=stages).order_by("-pk")
+    return Run.objects.filter(pk__in=list(runs.values_list("pk", flat=True)[:OFFERED]))
+
+
+def _words(text: str) -> list[str]:
+    return [word.strip() for word in text.split(",") if word.strip()]

@@ -1,0 +1,135 @@
+"""The forms that start a pipeline, or one of its later stages from what there is."""
+
+from collections.abc import Callable
+from typing import Any
+
+from django.contrib import messages
+from django.db import transaction
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.views.decorators.http import require_http_methods
+
+from eagle3web import tasks
+from eagle3web.domain import chains
+from eagle3web.domain.chains import Chain
+from eagle3web.domain.forecasts import forecast
+from eagle3web.domain.storage import NoRoomError, storage_forecast
+from eagle3web.enums import EngineState
+from eagle3web.models import Engine, Host, Project, Run, User
+from eagle3web.pages.presets import preset_rows
+from eagle3web.pages.rights import rights
+from eagle3web.queries.standing import standings
+from eagle3web.stage_forms import BenchmarkForm, ExtractForm, PipelineForm, StageForm, TrainForm
+from eagle3web.views.access import View, allowed, person
+from pipeline.errors import ConfigError
+
+
+def _start_pipeline(form: Any, user: User) -> list[Run]:  # noqa: ANN401  (one of the forms of FORMS)
+    chosen = form.cleaned_data
+    chain = Chain(
+        engines=chosen["engines"],
+        concurrency=chosen["concurrency"],
+        order=chosen["order"],
+        features=chosen["features"],
+        extract={"storage_dtype": chosen["storage_dtype"]},
+        train=form.training(),
+        benchmark=form.measuring(),
+        devices=chosen["devices"],
+    )
+    named = {name: chosen[name] for name in ("title", "tags", "host")}
+    return chains.start_chain(form.project, chain, user=user, **named)
+
+
+def _start_extract(form: Any, user: User) -> list[Run]:  # noqa: ANN401
+    config = {"storage_dtype": form.cleaned_data["storage_dtype"]}
+    return [chains.start_extract(form.cleaned_data["source"], user=user, config=config, **form.naming())]
+
+
+def _start_train(form: Any, user: User) -> list[Run]:  # noqa: ANN401
+    sources = list(form.cleaned_data["sources"])
+    return [chains.start_train(sources, user=user, config=form.training(), **form.naming())]
+
+
+def _start_benchmark(form: Any, user: User) -> list[Run]:  # noqa: ANN401
+    chosen = form.cleaned_data
+    run = chains.start_benchmark(chosen["source"], user=user, config=form.measuring(), step=chosen["step"], **form.naming())
+    return [run]
+
+
+Start = Callable[[Any, User], list[Run]]
+FORMS: dict[str, tuple[type[StageForm], Start]] = {
+    "pipeline": (PipelineForm, _start_pipeline),
+    "extract": (ExtractForm, _start_extract),
+    "train": (TrainForm, _start_train),
+    "benchmark": (BenchmarkForm, _start_benchmark),
+}
+
+
+def new_stage(name: str) -> View:
+    """The view of one form."""
+    kind, start = FORMS[name]
+
+    @require_http_methods(["GET", "POST"])
+    @allowed("view_run", "add_run")
+    def view(request: HttpRequest, slug: str) -> HttpResponse:
+        project = get_object_or_404(Project, slug=slug)
+        hosts = list(Host.objects.order_by("name").values_list("name", flat=True))
+        form = kind(request.POST or None, project=project, hosts=hosts, initial=_initial(request, name))
+        if request.method == "POST" and form.is_valid():
+            made = _started(request, form, start)
+            if made:
+                return _seen(request, made)
+        context = {"may": rights(person(request)), "project": project, "form": form, "tab": name} | _ahead(project, name)
+        return render(request, "runs/new_stage.html", context, status=422 if form.errors else 200)
+
+    return view
+
+
+def _started(request: HttpRequest, form: StageForm, start: Start) -> list[Run]:
+    """The runs, queued; none when they make no sense, which the form then says."""
+    try:
+        with transaction.atomic():
+            made = start(form, person(request))
+            for run in made:
+                tasks.launch_soon(run)
+    except NoRoomError as error:
+        form.add_error("features" if "features" in form.fields else None, f"{_sentence(error)}.")
+        return []
+    except ConfigError as error:
+        form.add_error(None, f"{_sentence(error)}.")
+        return []
+    return made
+
+
+def _seen(request: HttpRequest, made: list[Run]) -> HttpResponse:
+    first, last = made[0], made[-1]
+    messages.success(request, f"r{first.pk} is queued" if first is last else f"r{first.pk} to r{last.pk} are queued")
+    return redirect("run", first.pk)
+
+
+def _initial(request: HttpRequest, name: str) -> dict[str, Any]:
+    """Engines that answer, and the run that a link names."""
+    source = request.GET.get("source", "")
+    known = int(source) if source.isascii() and source.isdigit() and len(source) < 16 else None
+    found: dict[str, Any] = {"source": known, "sources": [known] if known else []}
+    if name == "pipeline":
+        away = (EngineState.DOWN, EngineState.HANGING)
+        found["engines"] = [engine for engine in Engine.objects.filter(enabled=True) if engine.state not in away]
+    return found
+
+
+def _ahead(project: Project, name: str) -> dict[str, Any]:
+    """What stands beside the form: budgets, and what the stages will take."""
+    found: dict[str, Any] = {"presets": preset_rows()} if name in ("pipeline", "train") else {}
+    if name in ("pipeline", "extract"):
+        found["storage"] = storage_forecast(project)
+    if name == "pipeline":
+        ahead = forecast(project)
+        hours = ahead.total.hours
+        found |= {"standings": standings(project.pk), "forecast": ahead, "ahead_s": hours.likely * 3600 if hours else None}
+    return found
+
+
+def _sentence(error: ConfigError) -> str:
+    text = str(error)
+    return text[:1].upper() + text[1:]
