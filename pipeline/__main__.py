@@ -14,6 +14,7 @@ COMMANDS = {
     "generate": ("pipeline.generation.cli", "generate answers to prompts until each dataset has its budget of tokens"),
     "extract": ("pipeline.extraction.cli", "let the target read answers, and keep its hidden states for training"),
     "train": ("pipeline.training.cli", "train an EAGLE-3 drafter on a target's hidden states"),
+    "benchmark": ("pipeline.benchmark.cli", "measure plain decoding, prompt lookup and a drafter on held-out prompts"),
     "export-responses": ("pipeline.responses.export_cli", "write answers as conversations for other frameworks"),
     "export": ("pipeline.export_cli", "write a checkpoint as SGLang loads it, or verify any EAGLE-3 folder (--check)"),
     "engine": ("pipeline.serving.embedded.cli", "serve a model with SGLang's API, without SGLang"),

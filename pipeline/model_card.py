@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from pipeline.artifacts import atomic_write, read_json, write_json
+from pipeline.benchmark_rows import Row, headline
 from pipeline.draft_shape import DraftShape
 from pipeline.drafter_config import DrafterConfig, expected_shapes, from_json
 from pipeline.errors import DataError
@@ -20,7 +21,6 @@ BENCHMARK = "benchmark.json"
 """The summary of the benchmark that measured this checkpoint last."""
 
 SHOWN_IN_OTHER_PLACES = ("target", "datasets", "licence")
-Row = Mapping[str, Any]
 
 
 def write_model_card(folder: Path, *, benchmark: Mapping[str, Any] | None = None) -> Path:
@@ -90,7 +90,7 @@ def _front_matter(target: str, lineage: Mapping[str, Any]) -> str:
 
 
 def _accept_lengths(metrics: Mapping[str, Any], measured: Mapping[str, Any] | None) -> str:
-    best = headline(measured["rows"]) if measured else None
+    best = headline(measured["rows"], "drafter") if measured else None
     rows = [
         ("decoded, by the benchmark below", best and best["accept_length"]),
         ("decoded, on held-out prompts while it was trained", metrics.get("accept_length")),
@@ -101,15 +101,6 @@ def _accept_lengths(metrics: Mapping[str, Any], measured: Mapping[str, Any] | No
         return ""
     table = _table(("accept length", "tokens a verification"), known)
     return f"## Accept length\n\nThe target's own token is counted, so that 1.00 is a drafter without use.\n\n{table}"
-
-
-def headline(rows: Sequence[Row]) -> Row | None:
-    """The drafter's row over all datasets at the lowest concurrency, in its fastest shape; None when none was measured."""
-    found = [row for row in rows if row["mode"] == "drafter" and row["dataset"] == "" and row["speedup"] is not None]
-    if not found:
-        return None
-    lowest = min(row["concurrency"] for row in found)
-    return max((row for row in found if row["concurrency"] == lowest), key=lambda row: float(row["speedup"]))
 
 
 def _benchmark(measured: Mapping[str, Any] | None) -> str:
@@ -140,7 +131,7 @@ def _spread(row: Row) -> str:
 
 
 def _serving(folder: Path, target: str, measured: Mapping[str, Any] | None) -> str:
-    best = headline(measured["rows"]) if measured else None
+    best = headline(measured["rows"], "drafter") if measured else None
     steps, topk, tokens = map(int, best["shape"].split("/")) if best else (3, 1, 4)
     shape = DraftShape(steps=steps, topk=topk, draft_tokens=tokens)
     command = launch_command(target=target or "TARGET", drafter=str(folder), shape=shape)

@@ -9,7 +9,7 @@ from pipeline.checkpoint import save_checkpoint
 from pipeline.checkpoint_check import check_folder
 from pipeline.draft_shape import DraftShape
 from pipeline.errors import DataError
-from pipeline.model_card import headline, launch_command, write_model_card
+from pipeline.model_card import launch_command, write_model_card
 from tests.support.tiny_drafter import tiny
 
 LINEAGE = {
@@ -92,7 +92,7 @@ def test_card_keeps_its_benchmark_when_it_is_written_again(folder: Path) -> None
 
 
 def test_card_serves_the_shape_that_was_fastest(folder: Path) -> None:
-    rows = [row("plain"), row(), row(shape="5/4/16", speedup=1.4), row(shape="7/1/8", speedup=2.0, concurrency=4)]
+    rows = [row("plain"), row(), row(shape="5/4/16", tokens_per_s=140.0), row(shape="7/1/8", tokens_per_s=300.0, concurrency=4)]
     text = write_model_card(folder, benchmark=BENCHMARK | {"rows": rows}).read_text()
     command = launch_command(target="/models/Tiny-1B", drafter=str(folder), shape=DraftShape(steps=5, topk=4, draft_tokens=16))
     assert command in text
@@ -128,9 +128,3 @@ def test_hub_name_stays_whole(tmp_path: Path) -> None:
 def test_folder_without_a_checkpoint_is_named(tmp_path: Path) -> None:
     with pytest.raises(DataError, match="no checkpoint to write a card for"):
         write_model_card(tmp_path)
-
-
-def test_headline_is_the_fastest_shape_at_the_lowest_concurrency() -> None:
-    rows = [row("plain"), row("lookup", speedup=9.0), row(speedup=1.1), row(shape="5/1/6"), row(concurrency=8, speedup=3.0)]
-    assert headline(rows) == rows[3]
-    assert headline([row("plain")]) is None

@@ -5,6 +5,7 @@ import random
 import zlib
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 EOS = 2
 FIRST_WORD = 3
@@ -40,6 +41,8 @@ class Behaviour:
     """End every n-th answer early with finish reason `abort`."""
     die_after: int = 0
     """Kill the own process (SIGKILL) when this many answers were sent. Never use it in-process."""
+    draft_steps: int = 0
+    """Count verifications as a drafter of so many steps would have them. 0: plain decoding."""
     vocab_size: int = 32000
     context_length: int = 32768
 
@@ -53,6 +56,39 @@ class StubAnswer:
     @property
     def text(self) -> str:
         return text_of(self.ids)
+
+
+def accepted_drafts(ids: Sequence[int], steps: int) -> list[int]:
+    """How many drafts each verification of an answer accepts: as many as its first token says, modulo steps + 1.
+
+    The first token needs none, and the answer may end inside of the last one.
+    """
+    accepted: list[int] = []
+    done = 1
+    while done < len(ids):
+        accepted.append(min(ids[done] % (steps + 1), len(ids) - done))
+        done += accepted[-1] + 1
+    return accepted
+
+
+def draft_depths(ids: Sequence[int], steps: int) -> list[int]:
+    """For each token how deep in its draft it stood; 0 for the target's own."""
+    depths = [0]
+    for drafts in accepted_drafts(ids, steps):
+        depths += [*range(1, drafts + 1), 0]
+    return depths[: len(ids)]
+
+
+def draft_counts(ids: Sequence[int], steps: int) -> dict[str, Any]:
+    """SGLang's account of an answer that was drafted so."""
+    accepted = accepted_drafts(ids, steps)
+    return {
+        "spec_verify_ct": len(accepted),
+        "spec_accept_length": len(ids) / len(accepted) if accepted else None,
+        "spec_num_correct_drafts": sum(accepted),
+        "spec_num_proposed_drafts": len(accepted) * steps,
+        "spec_correct_drafts_histogram": [accepted.count(drafts) for drafts in range(steps + 1)],
+    }
 
 
 def text_of(ids: Sequence[int]) -> str:

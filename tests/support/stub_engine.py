@@ -23,6 +23,7 @@ import sys
 from collections import Counter
 from collections.abc import AsyncIterator, Iterator, Sequence
 from dataclasses import asdict, dataclass, field, fields, replace
+from pathlib import Path
 from typing import Any
 
 import uvicorn
@@ -31,7 +32,8 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response, StreamingResponse
 from starlette.types import Receive, Scope, Send
 
-from tests.support.stub_answers import EOS, Behaviour, StubAnswer, answer_for, text_of
+from pipeline.artifacts import write_json
+from tests.support.stub_answers import EOS, Behaviour, StubAnswer, answer_for, draft_counts, draft_depths, text_of
 
 __all__ = ["Behaviour", "StubAnswer", "StubEngine", "answer_for"]
 
@@ -61,6 +63,8 @@ class _Job:
     prompt_tokens: int
     seconds: float
     number: int
+    draft_steps: int = 0
+    tells_depths: bool = False
     wake: asyncio.Timeout | None = None
     aborted: bool = False
     started: float = 0.0
@@ -74,7 +78,15 @@ class _Job:
         elif share >= 1:
             kind = self.answer.finish_reason
             finish = {"type": kind, "matched": EOS} if kind == "stop" else {"type": kind, "length": len(ids)}
-        meta = {"id": self.rid, "finish_reason": finish, "prompt_tokens": self.prompt_tokens, "completion_tokens": len(ids)}
+        meta: Json = {
+            "id": self.rid,
+            "finish_reason": finish,
+            "prompt_tokens": self.prompt_tokens,
+            "completion_tokens": len(ids),
+        }
+        if self.draft_steps:
+            meta |= draft_counts(ids, self.draft_steps)
+            meta |= {"draft_depths": draft_depths(ids, self.draft_steps)} if self.tells_depths else {}
         return {
             "text": text_of(ids),
             "output_ids": list(ids),
@@ -132,10 +144,15 @@ class StubEngine:
     def info(self) -> dict[str, Json]:
         """What the paths answer that only tell something."""
         load = {"num_running_reqs": self._running, "num_waiting_reqs": self.in_flight - self._running, "gen_throughput": 0.0}
+        drafts: Json = {}
+        if steps := self.behaviour.draft_steps:
+            drafts = {"speculative_algorithm": "EAGLE3", "speculative_num_steps": steps, "speculative_eagle_topk": 1}
+            drafts |= {"speculative_num_draft_tokens": steps + 1}
         length, state = self.behaviour.context_length, {"last_gen_throughput": 0.0, "avg_spec_accept_length": None}
         return {
             "/model_info": {"model_path": "stub", "is_generation": True, "vocab_size": self.behaviour.vocab_size},
-            "/server_info": {"model_path": "stub", "context_length": length, "version": "stub", "internal_states": [state]},
+            "/server_info": {"model_path": "stub", "context_length": length, "version": "stub", "internal_states": [state]}
+            | drafts,
             "/v1/loads": {"loads": [{"dp_rank": 0} | load]},
             "/v1/models": {"object": "list", "data": [{"id": "stub", "max_model_len": length}]},
         }
@@ -183,6 +200,8 @@ class StubEngine:
         prompts, rids = (ids, rid or [None] * len(ids)) if batch else ([ids], [rid])
         with self._admitted(len(prompts)):
             jobs = [self._job(p, r, sampling, sampling.get("sampling_seed")) for p, r in zip(prompts, rids, strict=True)]
+            for job in jobs:
+                job.draft_steps, job.tells_depths = self.behaviour.draft_steps, bool(body.get("return_draft_depths"))
             if body.get("stream"):
                 return _event_stream(self._stream(jobs[0], receive))
             # One receive channel for all: a batch is answered when its slowest prompt is.
@@ -329,6 +348,7 @@ def _parse(argv: Sequence[str] | None) -> tuple[argparse.Namespace, Behaviour]:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--host", default="127.0.0.1")
     parser.add_argument("--port", type=int, default=0, help="0 takes a free port")
+    parser.add_argument("--ready-file", type=Path, help='gets {"url", "pid"}, as the embedded engine has it')
     for f in fields(Behaviour):
         flag = f"--{f.name.replace('_', '-')}"
         if isinstance(f.default, bool):
@@ -342,8 +362,11 @@ def _parse(argv: Sequence[str] | None) -> tuple[argparse.Namespace, Behaviour]:
 def main(argv: Sequence[str] | None = None) -> None:
     args, behaviour = _parse(argv)
     listener = socket.create_server((args.host, args.port), backlog=2048)
-    sys.stdout.write(f"stub engine listening on http://{args.host}:{listener.getsockname()[1]}\n")
+    url = f"http://{args.host}:{listener.getsockname()[1]}"
+    sys.stdout.write(f"stub engine listening on {url}\n")
     sys.stdout.flush()
+    if args.ready_file is not None:
+        write_json(args.ready_file, {"url": url, "pid": os.getpid()})
     config = uvicorn.Config(StubEngine(behaviour), lifespan="off", ws="none", log_level="critical", timeout_graceful_shutdown=1)
     uvicorn.Server(config).run(sockets=[listener])
 
