@@ -83,3 +83,12 @@ def size(value: float | None) -> str:
 def times(value: float | None) -> str:
     """A factor: `1.42×`."""
     return UNKNOWN if value is None else f"{value:.2f}×"
+
+
+def milliseconds(seconds: float | None) -> str:
+    """A latency: `24 ms`, `3.1 ms`, `1.24 s`."""
+    if seconds is None:
+        return UNKNOWN
+    if seconds >= 1:
+        return f"{seconds:.2f} s"
+    return f"{seconds * 1000:.{0 if seconds >= 0.01 else 1}f} ms"

@@ -4,7 +4,21 @@ from django.contrib import admin
 from django.urls import path
 
 from eagle3web.api import api, healthz
-from eagle3web.views import budgets, datasets, engines, imports, log, new_run, overview, run, runs, samples, sign_in
+from eagle3web.views import (
+    benchmarks,
+    budgets,
+    checkpoints,
+    datasets,
+    engines,
+    imports,
+    log,
+    new_run,
+    overview,
+    run,
+    runs,
+    samples,
+    sign_in,
+)
 from eagle3web.views.new_stage import FORMS, new_stage
 from eagle3web.views.verbs import ACTS, verb
 
@@ -28,6 +42,14 @@ urlpatterns = [
     path("runs/<int:run_id>/attempts/<int:number>/log.txt", log.download, name="attempt-log-file"),
     path("runs/<int:run_id>/attempts/<int:number>/samples/", samples.show, name="attempt-samples"),
     *(path(f"runs/<int:run_id>/{name}/", verb(name), name=f"run-{name}") for name in ACTS),
+    path("checkpoints/", overview.of_project("checkpoints")),
+    path("projects/<str:slug>/checkpoints/", checkpoints.show_all, name="checkpoints"),
+    path("checkpoints/<int:checkpoint_id>/", checkpoints.show, name="checkpoint"),
+    path("checkpoints/<int:checkpoint_id>/promote/", checkpoints.promote, name="checkpoint-promote"),
+    path("checkpoints/<int:checkpoint_id>/download.tar", checkpoints.download, name="checkpoint-download"),
+    path("benchmarks/", overview.of_project("benchmarks")),
+    path("projects/<str:slug>/benchmarks/", benchmarks.show_all, name="benchmarks"),
+    path("benchmarks/<int:benchmark_id>/", benchmarks.show, name="benchmark"),
     path("datasets/", datasets.show_all, name="datasets"),
     path("datasets/import/", imports.show, name="dataset-import"),
     path("datasets/<str:slug>/", datasets.show, name="dataset"),

@@ -14,7 +14,7 @@ from ninja import NinjaAPI
 from ninja.errors import AuthenticationError, AuthorizationError
 from ninja.openapi.schema import OpenAPISchema
 
-from eagle3web.api import attempts, budgets, datasets, engines, logs, me, projects, runs
+from eagle3web.api import attempts, benchmarks, budgets, checkpoints, datasets, engines, logs, me, pipelines, projects, runs
 from eagle3web.api.arguments import only_known_arguments
 from eagle3web.api.auth import may
 from eagle3web.api.errors import handle_errors
@@ -104,6 +104,9 @@ api.add_router("/projects", projects.router)
 api.add_router("/budgets", budgets.router)
 api.add_router("/datasets", datasets.router)
 api.add_router("/runs", runs.router)
+api.add_router("/pipelines", pipelines.router)
 api.add_router("/attempts", attempts.router)
 api.add_router("/attempts", logs.router)
+api.add_router("/checkpoints", checkpoints.router)
+api.add_router("/benchmarks", benchmarks.router)
 api.add_router("/engines", engines.router)

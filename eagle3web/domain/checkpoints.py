@@ -90,17 +90,27 @@ def folder_of(checkpoint: Checkpoint) -> Path:
     return path
 
 
+def card_of(checkpoint: Checkpoint) -> str:
+    """The model card as its folder has it now, since a benchmark writes it anew; else as it was when it was saved."""
+    try:
+        return _read_card(folder_of(checkpoint)) or checkpoint.card
+    except FilesAwayError:
+        return checkpoint.card
+
+
 def _read_folder(folder: Path) -> tuple[dict[str, Any], str]:
     """Manifest and model card, as far as they can be read and kept; the supervisor runs where they were written."""
-    manifest: Any = {}
     try:
         raw = (folder / "manifest.json").read_bytes()
-        manifest = clean(json.loads(raw)) if len(raw) <= MANIFEST_LIMIT else {}
+        manifest: Any = clean(json.loads(raw)) if len(raw) <= MANIFEST_LIMIT else {}
     except (OSError, ValueError):
         manifest = {}
+    return manifest if isinstance(manifest, dict) else {}, _read_card(folder)
+
+
+def _read_card(folder: Path) -> str:
     try:
         with (folder / "README.md").open(encoding="utf-8", errors="replace") as file:
-            card = clean(file.read(CARD_LIMIT))
+            return str(clean(file.read(CARD_LIMIT)))
     except OSError:
-        card = ""
-    return manifest if isinstance(manifest, dict) else {}, card
+        return ""

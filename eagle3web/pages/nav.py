@@ -10,6 +10,8 @@ from eagle3web.queries.nav import nav_counts
 
 FRAGMENTS = {
     "nav-runs": "shell/_count_runs.html",
+    "nav-checkpoints": "shell/_count_checkpoints.html",
+    "nav-benchmarks": "shell/_count_benchmarks.html",
     "nav-engines": "shell/_count_engines.html",
     "nav-datasets": "shell/_count_datasets.html",
 }

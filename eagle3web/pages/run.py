@@ -7,36 +7,32 @@ from typing import Any
 
 from django.template.loader import get_template
 
-from eagle3web.charts.lengths import answer_lengths_figure
-from eagle3web.charts.tokens import tokens_figure
 from eagle3web.domain import leases, lineage
 from eagle3web.domain.clock import database_now
 from eagle3web.domain.health import WORKER_LOST_S
 from eagle3web.domain.shown import shown_run
-from eagle3web.enums import AttemptStatus, RunStatus, ShownState
+from eagle3web.enums import RunStatus, ShownState, Stage
 from eagle3web.live.records import Batch, Entry, Reading
 from eagle3web.models import Attempt, Event, Host, Run
 from eagle3web.pages import decisions, fragments
 from eagle3web.pages.clocks import Clocks, clocks, next_change
 from eagle3web.pages.configs import differences
-from eagle3web.pages.datasets_of_run import dataset_rows, totals
+from eagle3web.pages.lineage import lineage_of
 from eagle3web.pages.rights import Rights
+from eagle3web.pages.stages import PARTS, StagePart
 from eagle3web.pokes import project_topic, run_topic
 from eagle3web.queries import log, points, runs
-from eagle3web.queries.lengths import answer_lengths
-
-TOKENS = "tokens"
-"""Name of the metric whose points the chart shows, one series for each dataset."""
 
 FRAGMENTS = {
     "run-head": "runs/_head.html",
+    "lineage": "lineage/_graph.html",
     "run-tabs": "runs/_tabs.html",
     "run-facts": "runs/_facts.html",
     "run-trouble": "runs/_trouble.html",
-    "run-datasets": "runs/_datasets.html",
-    "c-answers": "runs/_lengths.html",
     "log-open": "runs/_log_open.html",
 }
+"""Of every stage; each adds its own."""
+QUEUED_FRAGMENTS = {"run-queued": "runs/_queued.html", "lineage": "lineage/_graph.html"}
 
 
 @dataclass(frozen=True)
@@ -53,6 +49,7 @@ class RunPage:
     number: int
     may: Rights
     pokes: frozenset[str] = field(init=False)
+    part: StagePart = field(init=False)
     _log: log.LogReader | None = None
     _last_point: int | None = None
     _items: dict[str, tuple[decisions.Decision, str]] = field(default_factory=dict)
@@ -61,9 +58,10 @@ class RunPage:
     def __post_init__(self) -> None:
         run = runs.find_run(self.run_id)
         self.pokes = frozenset({run_topic(self.run_id), project_topic(run.project_id)})
+        self.part = PARTS.get(run.stage, PARTS[Stage.GENERATE])
 
     def context(self, now: datetime) -> dict[str, Any]:
-        """Everything the templates need. About nine queries."""
+        """Everything the templates need. About twenty queries."""
         run = runs.find_run(self.run_id)
         attempts = runs.attempts_of(self.run_id)
         attempt = next((found for found in attempts if found.number == self.number), None)
@@ -79,6 +77,7 @@ class RunPage:
             "queued": run.status == RunStatus.QUEUED,
             "waits": waits_for(run, now) if run.status == RunStatus.QUEUED else "",
             "look_again": next_change(attempts, now),
+            "lineage": lineage_of(self.run_id),
         }
         context |= self._of_attempt(run, attempt, now) if attempt else {"state": run.status}
         if context["queued"] and attempt is context["newest"]:
@@ -87,38 +86,28 @@ class RunPage:
 
     def _of_attempt(self, run: Run, attempt: Attempt, now: datetime) -> dict[str, Any]:
         shown = clocks(attempt, now)
-        progress = runs.datasets_of(attempt.pk)
         forecast = not shown.quiet and shown.live and shown.state != ShownState.PAUSED
-        ended = attempt.status in AttemptStatus.TERMINAL
-        return {
+        return self.part.context(run, attempt, forecast) | {
             "clocks": shown,
             "state": shown.state,
-            "rows": dataset_rows(progress, {} if ended else runs.asked_budgets(run.project_id), forecast=forecast),
-            "totals": totals(progress, forecast=forecast),
+            "part": self.part,
             "timeline": timeline(attempt),
-            "lengths": answer_lengths_figure([(row.dataset, row.edges, row.counts) for row in answer_lengths(attempt.pk)]),
-            "engines": [engine.get("name", "") for engine in run.config.get("engines", ())],
             "took_s": (attempt.ended_at - attempt.started_at).total_seconds()
             if attempt.ended_at and attempt.started_at
             else None,
         }
 
     def details(self, attempt: Attempt) -> dict[str, Any]:
-        """What does not change while somebody looks: the config, and the chart up to now. About five queries."""
-        full = Attempt.objects.get(pk=attempt.pk)
+        """What does not change while somebody looks: the config, and the charts up to now. About five queries."""
+        full = Attempt.objects.select_related("run").get(pk=attempt.pk)
         before = Attempt.objects.filter(run=self.run_id, number=self.number - 1).first()
         last = points.newest_id(attempt.pk)
-        drawn, total = points.points_of(attempt.pk, TOKENS, up_to=last)
-        budgets = {row.dataset: row.budget for row in runs.datasets_of(attempt.pk)}
-        return {
+        return self.part.details(full.run, full, last) | {
             "config": full.config,
             "versions": full.versions,
             "previous": before,
             "differences": differences(before.config, full.config) if before else [],
-            "figure": tokens_figure(drawn, budgets),
             "points_after": last,
-            "points_drawn": len(drawn),
-            "points_total": total,
         }
 
     def read(self, now: datetime) -> Reading:
@@ -127,10 +116,10 @@ class RunPage:
         attempt = context["attempt"]
         if attempt is None:
             context["goto"] = context["newest"] is not None
-            return Reading(fragments=fragments.render({"run-queued": "runs/_queued.html"}, context), title=title(context))
+            return Reading(fragments=fragments.render(QUEUED_FRAGMENTS, context), title=title(context))
         streams = {"log": self._read_log(attempt), "points": self._read_points(attempt)}
         context["unfinished"] = self._log.unfinished if self._log else ("", 0)
-        found = fragments.render(FRAGMENTS, context) | self._render_items(context["timeline"])
+        found = fragments.render({**FRAGMENTS, **self.part.fragments}, context) | self._render_items(context["timeline"])
         return Reading(fragments=found, title=title(context), streams=streams, look_again=context["look_again"])
 
     def missed(self, stream: str, after: int, up_to: int) -> tuple[list[Entry], int]:
@@ -138,7 +127,7 @@ class RunPage:
         start = max(after, up_to - points.LIMIT)
         if stream == "log":
             return list(log.window(attempt.pk, after=start, count=up_to - start)), start - after
-        return list(points.points_after(attempt.pk, TOKENS, after, up_to=up_to, limit=10 * points.LIMIT)), 0
+        return self.part.points_after(attempt.pk, after, up_to=up_to, limit=10 * points.LIMIT), 0
 
     def _read_log(self, attempt: Attempt) -> Batch:
         if self._log is None:
@@ -150,7 +139,7 @@ class RunPage:
         if self._last_point is None:
             self._last_point = points.newest_id(attempt.pk)
         after = self._last_point
-        found = points.points_after(attempt.pk, TOKENS, after)
+        found = self.part.points_after(attempt.pk, after)
         self._last_point = found[-1][0] if found else after
         return Batch(after, found)
 

@@ -4,7 +4,9 @@ import re
 from collections.abc import Callable
 
 from eagle3web.live.records import Reader
+from eagle3web.pages.benchmarks import BenchmarkPage, BenchmarksPage
 from eagle3web.pages.budgets import BudgetsPage
+from eagle3web.pages.checkpoints import CheckpointPage, CheckpointsPage
 from eagle3web.pages.datasets import DatasetPage, DatasetsPage
 from eagle3web.pages.engines import EnginesPage
 from eagle3web.pages.nav import NavPage
@@ -21,6 +23,10 @@ TOPICS: dict[str, Opener] = {
     f"budgets/{ID}": lambda may, ids: BudgetsPage(ids[0], may),
     f"runs/{ID}": lambda may, ids: RunListPage(ids[0], may),
     f"run/{ID}/{ID}": lambda may, ids: RunPage(ids[0], ids[1], may),
+    f"checkpoints/{ID}": lambda may, ids: CheckpointsPage(ids[0], may),
+    f"checkpoint/{ID}": lambda may, ids: CheckpointPage(ids[0], may),
+    f"benchmarks/{ID}": lambda may, ids: BenchmarksPage(ids[0], may),
+    f"benchmark/{ID}": lambda may, ids: BenchmarkPage(ids[0], may),
     f"dataset/{ID}": lambda may, ids: DatasetPage(ids[0], may),
     "datasets": lambda may, ids: DatasetsPage(may),
     "engines": lambda may, ids: EnginesPage(may),
@@ -48,5 +54,5 @@ def open_topic(topic: str, may: Rights) -> Callable[[], Reader]:
 
 
 def topics(page: str, project_id: int | None) -> str:
-    """A page's own topic first, then the menu's: what the page's socket subscribes to."""
-    return f"{page} nav/{project_id or 0}"
+    """A page's own topic first, then the menu's: what the page's socket subscribes to. A page without one is "" and still."""
+    return f"{page} nav/{project_id or 0}".strip()

@@ -4,8 +4,8 @@ from dataclasses import dataclass
 
 from django.db.models import Count, Q
 
-from eagle3web.enums import EngineState, RunStatus
-from eagle3web.models import Dataset, Engine, Project, Run
+from eagle3web.enums import EngineState, RunStatus, Stage
+from eagle3web.models import Checkpoint, Dataset, Engine, Project, Run
 
 
 @dataclass(frozen=True)
@@ -14,10 +14,12 @@ class NavCounts:
     engines: int
     engines_down: int
     datasets: int
+    checkpoints: int
+    benchmarks: int
 
 
 def nav_counts(project_id: int | None) -> NavCounts:
-    """Three queries."""
+    """Five queries."""
     engines = Engine.objects.filter(enabled=True).aggregate(
         all=Count("pk"), down=Count("pk", filter=Q(state__in=[EngineState.DOWN, EngineState.HANGING]))
     )
@@ -26,6 +28,8 @@ def nav_counts(project_id: int | None) -> NavCounts:
         engines=engines["all"],
         engines_down=engines["down"],
         datasets=Dataset.objects.count(),
+        checkpoints=Checkpoint.objects.filter(project=project_id, removed_at=None).count(),
+        benchmarks=Run.objects.filter(project=project_id, stage=Stage.BENCHMARK).count(),
     )
 
 

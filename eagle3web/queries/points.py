@@ -1,5 +1,6 @@
 """Points of charts."""
 
+from collections.abc import Collection
 from datetime import datetime
 
 from django.db.models import F, Max, Q
@@ -46,3 +47,14 @@ def points_after(
         rows = rows.filter(pk__lte=up_to)
     found = rows.order_by("pk").values_list("pk", "series", "t", "value")[:limit]
     return [(pk, (series, milliseconds(t), value)) for pk, series, t, value in found]
+
+
+def metrics_after(
+    attempt_id: int, names: Collection[str], after: int, *, up_to: int | None = None, limit: int = LIMIT
+) -> list[tuple[int, Point]]:
+    """As `points_after`, for several metrics without series: each is a line of its own. One query."""
+    rows = MetricPoint.objects.filter(attempt=attempt_id, name__in=list(names), series="", pk__gt=after)
+    if up_to is not None:
+        rows = rows.filter(pk__lte=up_to)
+    found = rows.order_by("pk").values_list("pk", "name", "t", "value")[:limit]
+    return [(pk, (name, milliseconds(t), value)) for pk, name, t, value in found]

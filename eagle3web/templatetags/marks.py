@@ -105,6 +105,20 @@ def budget_bar(
 
 
 @register.simple_tag
+def progress_bar(share: float | str | None, state: str, words: str) -> SafeString:
+    """How much of something is done; no bar while that is not known."""
+    if not isinstance(share, (int, float)):
+        return SafeString("")
+    return format_html(
+        '<svg class="bar" data-state="{}" role="img" aria-label="{}"><rect class="track" width="100%" height="100%" rx="2"/>'
+        '<rect class="done" width="{}%" height="100%" rx="2"/></svg>',
+        state,
+        words,
+        f"{100 * min(1.0, max(0.0, share)):.2f}",
+    )
+
+
+@register.simple_tag
 def spark(values: Sequence[float], words: str) -> SafeString:
     """A small line from zero, for a trend beside a number."""
     top = max(values, default=0) or 1
@@ -118,9 +132,15 @@ def spark(values: Sequence[float], words: str) -> SafeString:
 
 
 @register.simple_tag
-def figure(key: str, title: str, data: Mapping[str, Any], classes: str = "", points_after: int | None = None) -> SafeString:
-    """A chart that charts.js draws from the figure inside it. With `points_after` it is live: newer points come by socket."""
-    after = "" if points_after is None else format_html(' data-after="{}"', points_after)
+def figure(
+    key: str, title: str, data: Mapping[str, Any], classes: str = "", points_after: int | None = None, written: str = "tokens"
+) -> SafeString:
+    """A chart that charts.js draws from the figure inside it.
+
+    With `points_after` it is live: newer points come by socket, and the labels at the ends of its lines write their values as
+    `tokens`, `decimal` or `percent`.
+    """
+    after = format_html(' data-after="{}" data-written="{}"', points_after, written) if points_after is not None else ""
     return format_html(
         '<div class="chart {}" id="{}" role="img" aria-label="{}"{}>{}</div>', classes, key, title, after, json_script(data)
     )

@@ -53,16 +53,17 @@ def _last_project(request: HttpRequest, projects: list[Project]) -> Project | No
 def _project_items(request: HttpRequest, project: Project | None) -> list[Item]:
     if project is None:
         return []
-    places = (
-        ("Overview", "overview", "project", ""),
-        ("Budgets", "planner", "budgets", ""),
-        ("Runs", "runs", "runs", "shell/_count_runs.html"),
+    places: tuple[tuple[str, str, str, set[str], str], ...] = (
+        ("Overview", "overview", "project", set(), ""),
+        ("Budgets", "planner", "budgets", set(), ""),
+        ("Runs", "runs", "runs", STARTS | {"run", "attempt"}, "shell/_count_runs.html"),
+        ("Checkpoints", "checkpoints", "checkpoints", {"checkpoint"}, "shell/_count_checkpoints.html"),
+        ("Benchmarks", "benchmarks", "benchmarks", {"benchmark"}, "shell/_count_benchmarks.html"),
     )
-    inside = STARTS | {"run", "attempt"}
     name = _name(request)
     return [
-        Item(word, icon, reverse(route, args=[project.slug]), name == route or (route == "runs" and name in inside), fragment)
-        for word, icon, route, fragment in places
+        Item(word, icon, reverse(route, args=[project.slug]), name == route or name in inside, fragment)
+        for word, icon, route, inside, fragment in places
     ]
 
 

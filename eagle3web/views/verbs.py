@@ -93,7 +93,8 @@ def verb(name: str) -> View:
 
 
 def _ask(request: HttpRequest, name: str, run: Run, form: Any, *, status: int = 200, refusal: str = "") -> HttpResponse:  # noqa: ANN401
-    context = {"run": run, "project": run.project, "question": question(name, run), "form": form, "refusal": refusal}
+    context = {"run": run, "project": run.project, "back": reverse("run", args=[run.pk]), "question": question(name, run)}
+    context |= {"form": form, "refusal": refusal}
     template = "runs/_question.html" if request.headers.get("HX-Request") else "runs/question.html"
     return render(request, template, context, status=status)
 

@@ -1,6 +1,17 @@
 // Keys and small switches: "/" searches, chips filter the decisions, buttons copy.
 const typing = (element) => element.closest?.("input, textarea, select, [contenteditable]");
 
+// The clipboard is there for secure origins only; elsewhere the text is selected and copied the old way.
+const copy = async (button) => {
+  const source = document.getElementById(button.dataset.copies);
+  if (navigator.clipboard) await navigator.clipboard.writeText(source.textContent);
+  else {
+    getSelection().selectAllChildren(source);
+    document.execCommand("copy");
+  }
+  button.querySelector("span").textContent = "Copied";
+};
+
 export const startKeys = () => {
   document.addEventListener("keydown", (event) => {
     if (event.key !== "/" || event.ctrlKey || event.metaKey || event.altKey || typing(event.target)) return;
@@ -18,5 +29,9 @@ export const startKeys = () => {
   });
   document.addEventListener("change", (event) => {
     if (event.target.matches("[data-submits]")) event.target.form.requestSubmit();
+  });
+  document.addEventListener("click", (event) => {
+    const button = event.target.closest("[data-copies]");
+    if (button) copy(button);
   });
 };

@@ -7,6 +7,6 @@ startDialogs();
 startKeys();
 const log = document.getElementById("log");
 if (log) (await import("./log.js")).startLog(log);
-const points = document.querySelector(".chart[data-after]");
-if (points) (await import("./points.js")).startPoints(points);
+const points = document.querySelectorAll(".chart[data-after]");
+if (points.length) (await import("./points.js")).startPoints(points);
 start();

@@ -1,27 +1,39 @@
-// New points of a live chart. The server sends [series, time in ms, value]; a chart is redrawn at most four times a second.
+// New points of live charts. The server sends [line, x, value]; a line is the `meta` of a trace. A chart is redrawn at most four
+// times a second.
 import { tokens } from "./formats.js";
 import { onStream } from "./live.js";
 
-export const startPoints = (chart) => {
+const WRITTEN = {
+  tokens,
+  decimal: (value) => value.toFixed(2),
+  percent: (share) => `${Math.round(100 * share)}%`,
+};
+
+const redrawn = (chart) => {
   let timer = null;
-  const redraw = () => {
+  return () => {
     timer ??= setTimeout(() => {
       timer = null;
       window.charts.redraw(chart);
     }, 250);
   };
-  const take = (entries) => {
-    const { figure } = chart;
-    if (!figure) return;
-    for (const [, [series, at, value]] of entries) {
-      const trace = figure.data.find(({ meta }) => meta === series);
-      if (!trace || trace.x.at(-1) > at) continue;
-      trace.x.push(at);
-      trace.y.push(value);
-      const label = figure.layout.annotations?.find(({ name }) => name === series);
-      if (label) Object.assign(label, { x: at, y: value, text: `${trace.name} ${tokens(value)}`, visible: true });
-    }
+};
+
+export const startPoints = (elements) => {
+  const charts = [...elements].map((element) => ({ element, redraw: redrawn(element) }));
+  const add = ({ element, redraw }, line, x, value) => {
+    const { figure } = element;
+    const trace = figure?.data.find(({ meta }) => meta === line);
+    if (!trace || trace.x.at(-1) > x) return;
+    trace.x.push(x);
+    trace.y.push(value);
+    const label = figure.layout.annotations?.find(({ name }) => name === line);
+    const write = WRITTEN[element.dataset.written];
+    if (label) Object.assign(label, { x, y: value, text: `${trace.name} ${write(value)}`, visible: true });
     redraw();
   };
-  onStream("points", { after: Number(chart.dataset.after), take });
+  const take = (entries) => {
+    for (const [, [line, x, value]] of entries) for (const chart of charts) add(chart, line, x, value);
+  };
+  onStream("points", { after: Number(elements[0].dataset.after), take });
 };

@@ -70,6 +70,14 @@ PAGES: dict[str, Rule] = {
     "runs/<int:run_id>/resume/": acts("change_run"),
     "runs/<int:run_id>/concurrency/": acts("change_run"),
     "runs/<int:run_id>/clone/": acts("add_run"),
+    "checkpoints/": pages(LOOK),
+    "projects/<str:slug>/checkpoints/": pages(LOOK),
+    "checkpoints/<int:checkpoint_id>/": pages(LOOK),
+    "checkpoints/<int:checkpoint_id>/promote/": acts("change_checkpoint"),
+    "checkpoints/<int:checkpoint_id>/download.tar": pages(LOOK),
+    "benchmarks/": pages(LOOK),
+    "projects/<str:slug>/benchmarks/": pages(LOOK),
+    "benchmarks/<int:benchmark_id>/": pages(LOOK),
     "datasets/": pages(LOOK),
     "datasets/import/": acts("add_dataset"),
     "datasets/<str:slug>/": pages(LOOK),
@@ -112,13 +120,19 @@ API: dict[str, Rule] = {
     "attempts/<attempt_id>/points": pages("view_metricpoint"),
     "attempts/<attempt_id>/log": pages("view_logchunk"),
     "attempts/<attempt_id>/log/raw": pages("view_logchunk"),
+    "checkpoints": pages("view_checkpoint"),
+    "checkpoints/<checkpoint_id>": pages("view_checkpoint"),
+    "checkpoints/<checkpoint_id>/promote": pages("change_checkpoint", "POST"),
+    "benchmarks": pages("view_benchmarkrow"),
+    "benchmarks/<benchmark_id>": pages("view_benchmarkrow"),
     "engines": {"GET": "view_engine", "POST": "add_engine"},
     "engines/<name>": {"GET": "view_engine", "PATCH": "change_engine"},
 }
 """The API, below `api/`; its root exists for reversing only, and answers 404."""
 TABLES = {
     "auth": "group",
-    "eagle3web": "apitoken attempt auditentry controlmessage dataset datasetprogress datasetrevision engine event host lease "
+    "eagle3web": "apitoken attempt auditentry benchmarkrow checkpoint controlmessage dataset datasetprogress datasetrevision "
+    "draftedanswer engine event host lease "
     "logchunk metricpoint project run tokenbudget transition user",
 }
 """Tables of the admin, by app. Django asks for staff, and for the table's own view, add, change or delete permission."""
@@ -127,6 +141,10 @@ TOPICS_LOOKED_AT = {
     f"budgets/{ID}": "budgets/1",
     f"runs/{ID}": "runs/1",
     f"run/{ID}/{ID}": "run/1/1",
+    f"checkpoints/{ID}": "checkpoints/1",
+    f"checkpoint/{ID}": "checkpoint/1",
+    f"benchmarks/{ID}": "benchmarks/1",
+    f"benchmark/{ID}": "benchmark/2",
     f"dataset/{ID}": "dataset/1",
     "datasets": "datasets",
     "engines": "engines",
@@ -140,7 +158,7 @@ GUARDED = [
 ]
 ARGUMENTS = {
     "slug": "k2", "name": "k2", "token": "x", "number": "1", "run_id": "1", "attempt_id": "1", "revision_id": "1",
-    "budget_id": "1", "id": "1", "object_id": "1", "content_type_id": "1",
+    "budget_id": "1", "checkpoint_id": "1", "benchmark_id": "2", "id": "1", "object_id": "1", "content_type_id": "1",
 }  # fmt: skip
 
 
@@ -194,7 +212,9 @@ def world(db: None, home: Path) -> None:
     (folder / "report.json").write_text("{}")
     make.budget(project, dataset, pk=1)
     make.engine(pk=1, name="k2")
-    make.attempt(make.run(project, pk=1), pk=1, status=AttemptStatus.RUNNING)
+    attempt = make.attempt(make.run(project, pk=1), pk=1, status=AttemptStatus.RUNNING)
+    make.checkpoint(attempt, pk=1, folder=True)
+    make.attempt(make.run(project, pk=2, stage="benchmark"), pk=2)
 
 
 def test_table_covers_everything() -> None:

@@ -5,6 +5,7 @@ from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
 
+from django.conf import settings
 from django.contrib.auth.models import Group, Permission
 from django.utils import timezone
 
@@ -12,10 +13,13 @@ from eagle3web.enums import AttemptStatus, DatasetState, EngineState, InputKind,
 from eagle3web.models import (
     Attempt,
     AuditEntry,
+    BenchmarkRow,
+    Checkpoint,
     ControlMessage,
     Dataset,
     DatasetProgress,
     DatasetRevision,
+    DraftedAnswer,
     Engine,
     Event,
     Host,
@@ -28,6 +32,7 @@ from eagle3web.models import (
     Transition,
     User,
 )
+from pipeline.artifacts import Home
 
 HOSTILE = '<script>alert("x")</script>{{ 7|add:7 }}{% now "Y" %}\x1b[31mred\x1b[0m\x07\x00\u202e&amp;<b>bold</b>'
 """Text that must come out as text on every page."""
@@ -214,6 +219,65 @@ def log(of: Attempt, text: str) -> LogChunk:
 
 def point(of: Attempt, name: str, value: float, *, series: str = "", t: datetime | None = None, step: int = 0) -> MetricPoint:
     return MetricPoint.objects.create(attempt=of, name=name, series=series, t=t or timezone.now(), step=step, value=value)
+
+
+def checkpoint(of: Attempt | None = None, *, folder: bool = False, **fields: Any) -> Checkpoint:
+    """A checkpoint of a training attempt; with `folder` its files are there, as far as a download needs them."""
+    owner = of or attempt(run(stage=Stage.TRAIN))
+    step = fields.get("step", 100 * next(_numbers))
+    home = Home(Path(settings.EAGLE3_HOME)).checkpoints(owner.run.project.slug, owner.run_id)
+    defaults: dict[str, Any] = {
+        "project": owner.run.project,
+        "run": owner.run,
+        "attempt": owner,
+        "step": step,
+        "path": str(home / f"step-{step:06d}"),
+        "bytes": 58_000_000,
+        "metrics": {"eval_loss": 1.352, "simulated_accept_length": 2.96, "accept_length": 2.69},
+        "manifest": {"lineage": {"datasets": [{"dataset": "B1", "documents": 900, "tokens": 210_000}]}},
+        "saved_at": timezone.now(),
+    }
+    row = Checkpoint.objects.create(**defaults | fields)
+    if folder:
+        Path(row.path).mkdir(parents=True)
+        for name in ("config.json", "model.safetensors", "manifest.json", "README.md"):
+            (Path(row.path) / name).write_text("{}")
+    return row
+
+
+def result(of: Attempt, mode: str, **fields: Any) -> BenchmarkRow:
+    """A row over all datasets; the plain one does 41 tokens a second."""
+    speedup = {"plain": None, "lookup": 1.21, "drafter": 1.58}[mode]
+    rate = 41.2 * (speedup or 1)
+    defaults: dict[str, Any] = {
+        "attempt": of,
+        "mode": mode,
+        "shape": "" if mode == "plain" else "3/1/4",
+        "concurrency": 1,
+        "requests": 24,
+        "tokens": 3072,
+        "tokens_per_s": rate,
+        "tokens_per_s_low": rate * 0.98,
+        "tokens_per_s_high": rate * 1.02,
+        "first_token_s": 0.031,
+        "inter_token_s": 0.024,
+        "speedup": speedup,
+        "speedup_low": speedup and speedup - 0.04,
+        "speedup_high": speedup and speedup + 0.03,
+        "accept_length": None if mode == "plain" else 1.7 if mode == "lookup" else 2.69,
+        "acceptance": [] if mode == "plain" else [0.76, 0.66, 0.57],
+        "identical": None if mode == "plain" else 24,
+    }
+    return BenchmarkRow.objects.create(**defaults | fields)
+
+
+def answer(of: Attempt, **fields: Any) -> DraftedAnswer:
+    """Five tokens, three of them drafted."""
+    defaults: dict[str, Any] = {
+        "attempt": of, "dataset": "B1", "prompt_id": f"p-{next(_numbers)}", "prompt": "Count.", "mode": "drafter",
+        "shape": "3/1/4", "pieces": ["one", " two", " three", " four", "."], "depths": [0, 1, 2, 3, 0],
+    }  # fmt: skip
+    return DraftedAnswer.objects.create(**defaults | fields)
 
 
 def transition(of: Run, old: str, new: str, **fields: Any) -> Transition:

@@ -1,0 +1,34 @@
+"""What the page of a run shows of its stage, between the shell that all stages share."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from eagle3web.live.records import Entry
+from eagle3web.models import Attempt, Run
+
+Context = dict[str, Any]
+
+
+class PointsAfter(Protocol):
+    def __call__(self, attempt_id: int, after: int, *, up_to: int | None = None, limit: int = ...) -> list[Entry]:
+        """Points with an id above `after`, as `(line, x, value)`: the line is a trace's `meta`."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class StagePart:
+    """One stage's part of the page."""
+
+    template: str
+    """Everything below the facts: its own cards, and where the decisions, the log and the config stand among them."""
+    facts: str
+    """The numbers of a live attempt, and of one that has ended, in the list of facts."""
+    fragments: Mapping[str, str]
+    """Element id → template, of what changes while somebody looks; rendered with the context."""
+    context: Callable[[Run, Attempt, bool], Context]
+    """Of `(run, attempt, forecast)`, for fragments: `kept`, in words, and the stage's own. No forecast while it is silent."""
+    details: Callable[[Run, Attempt, int], Context]
+    """Of `(run, attempt, newest point)`: what is drawn once, and grows by points."""
+    points_after: PointsAfter
+    steers: bool = False
+    """Whether a live attempt can be paused and asked for another concurrency."""

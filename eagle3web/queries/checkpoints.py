@@ -1,0 +1,24 @@
+"""Checkpoints with what is needed to show them."""
+
+from django.db.models import QuerySet
+
+from eagle3web.models import Checkpoint
+
+
+def of_project(project_id: int) -> QuerySet[Checkpoint]:
+    """The promoted one first, then the newest; without the long texts."""
+    return _light(Checkpoint.objects.filter(project=project_id)).order_by("-promoted", "-id")
+
+
+def of_run(run_id: int) -> list[Checkpoint]:
+    """The newest step first, deleted ones too. One query."""
+    return list(_light(Checkpoint.objects.filter(run=run_id)).order_by("-step", "-id")[:100])
+
+
+def find(checkpoint_id: int) -> Checkpoint:
+    """Raises Checkpoint.DoesNotExist. One query."""
+    return Checkpoint.objects.select_related("project", "run", "run__author", "attempt").get(pk=checkpoint_id)
+
+
+def _light(rows: QuerySet[Checkpoint]) -> QuerySet[Checkpoint]:
+    return rows.select_related("run", "attempt").defer("card", "run__config", "attempt__config", "attempt__versions")

@@ -1,0 +1,94 @@
+"""Checkpoints: the list, one of them, promotion, and its files as an archive."""
+
+import json
+
+from django.contrib import messages
+from django.core.handlers.asgi import ASGIRequest
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase, StreamingHttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.urls import reverse
+from django.views.decorators.http import require_http_methods, require_safe
+
+from eagle3web.domain import checkpoints
+from eagle3web.domain.archives import Archive
+from eagle3web.domain.runs import NotAllowedNow
+from eagle3web.models import Checkpoint, Project
+from eagle3web.pages.checkpoints import CheckpointPage, CheckpointsPage
+from eagle3web.pages.configs import flat
+from eagle3web.pages.lineage import lineage_of
+from eagle3web.pages.questions import promotion
+from eagle3web.pages.rights import rights
+from eagle3web.pages.topics import topics
+from eagle3web.views.access import allowed, looking, person
+
+
+@require_safe
+@looking
+def show_all(request: HttpRequest, slug: str) -> HttpResponse:
+    """`?page=2` goes on; only the first page is live."""
+    project = get_object_or_404(Project.objects.only("pk"), slug=slug)
+    context = CheckpointsPage(project.pk, rights(person(request))).context(request.GET.get("page", "1"))
+    first = context["page"].number == 1
+    context["topics"] = topics(f"checkpoints/{project.pk}" if first else "", project.pk)
+    return render(request, "checkpoints/checkpoints.html", context)
+
+
+@require_safe
+@looking
+def show(request: HttpRequest, checkpoint_id: int) -> HttpResponse:
+    try:
+        page = CheckpointPage(checkpoint_id, rights(person(request)))
+    except Checkpoint.DoesNotExist as error:
+        raise Http404(f"There is no checkpoint {checkpoint_id}.") from error
+    context = page.context()
+    row = context["checkpoint"]
+    context |= {
+        "card": checkpoints.card_of(row),
+        "manifest_keys": list(flat(row.manifest)),
+        "lineage": lineage_of(row.run_id),
+        "topics": topics(f"checkpoint/{row.pk}", row.project_id),
+    }
+    return render(request, "checkpoints/checkpoint.html", context)
+
+
+@require_http_methods(["GET", "POST"])
+@allowed("view_run", "change_checkpoint")
+def promote(request: HttpRequest, checkpoint_id: int) -> HttpResponse:
+    """GET asks, with what it replaces; POST makes it the project's drafter."""
+    row = get_object_or_404(Checkpoint.objects.select_related("project", "run"), pk=checkpoint_id)
+    back = reverse("checkpoint", args=[row.pk])
+    refusal, status = "", 200
+    if request.method == "POST":
+        try:
+            changed = checkpoints.promote(row, user=person(request))
+        except NotAllowedNow as error:
+            refusal, status = str(error), 409
+        else:
+            said = f"{row} is {'promoted' if changed else 'promoted already'}"
+            if request.headers.get("HX-Request"):
+                return HttpResponse(status=204, headers={"HX-Trigger": json.dumps({"done": {"title": said}})})
+            messages.success(request, said)
+            return redirect(back)
+    context = {"project": row.project, "checkpoint": row, "back": back, "question": promotion(row), "refusal": refusal}
+    template = "runs/_question.html" if request.headers.get("HX-Request") else "checkpoints/question.html"
+    return render(request, template, context, status=status)
+
+
+@require_safe
+@looking
+def download(request: HttpRequest, checkpoint_id: int) -> HttpResponseBase:
+    """The exported files as one tar archive, streamed: weights of gigabytes never stand in memory."""
+    row = get_object_or_404(Checkpoint.objects.select_related("project", "attempt"), pk=checkpoint_id)
+    try:
+        archive = Archive.of(checkpoints.folder_of(row), name=f"{row.project.slug}-r{row.run_id}-step-{row.step}")
+    except checkpoints.FilesAwayError as error:
+        raise Http404(str(error)) from error
+    return StreamingHttpResponse(
+        archive.from_loop() if isinstance(request, ASGIRequest) else archive.chunks(),
+        content_type="application/x-tar",
+        headers={
+            "Content-Disposition": f'attachment; filename="{archive.name}.tar"',
+            "Content-Length": str(archive.size),
+            "X-Content-Type-Options": "nosniff",
+        },
+    )
