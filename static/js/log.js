@@ -1,9 +1,10 @@
 // The log of one attempt: follow, search in all of it, jump to the start, load more at either end. Lines are data, never HTML.
-import { count, tokens } from "./formats.js";
+import { clock, count, exact, tokens } from "./formats.js";
 import { onStream } from "./live.js";
 
 const KEPT = 4000; // lines in the page; the rest is one scroll away
 const WINDOW = 500;
+const STAMP = /^(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z) /; // as pipeline/logs.py writes it
 const LEVELS = [[/\b(ERROR|CRITICAL|Traceback)\b/, "err"], [/\bWARN(ING)?\b/, "warn"]];
 
 const span = (text, className) => {
@@ -22,13 +23,26 @@ const mark = (element, needle) => {
   range.surroundContents(document.createElement("mark"));
 };
 
+// The moment at the start of a line, in the reader's zone. The search looks at the line as it was written, in UTC.
+const timeOf = (stamp, needle) => {
+  const at = Date.parse(stamp);
+  const time = document.createElement("time");
+  time.dateTime = stamp;
+  time.textContent = clock(at, false);
+  time.title = exact(at);
+  if (needle && stamp.toLowerCase().includes(needle.toLowerCase())) mark(time, time.textContent);
+  return time;
+};
+
 const lineOf = ([number, [text, leftOut]], needle) => {
   const item = document.createElement("li");
   item.dataset.n = number;
   const level = LEVELS.find(([pattern]) => pattern.test(text))?.[1];
-  const body = span(text || "\u00a0", level);
+  const [whole, stamp] = STAMP.exec(text) ?? [""];
+  const known = stamp && !Number.isNaN(Date.parse(stamp));
+  const body = span((known ? text.slice(whole.length) : text) || "\u00a0", level);
   mark(body, needle);
-  item.append(span(number), body);
+  item.append(span(number), ...(known ? [timeOf(stamp, needle)] : []), body);
   if (leftOut) body.append(span(` … ${tokens(leftOut)} bytes more in the download`, "faint"));
   return item;
 };

@@ -139,3 +139,21 @@ def test_samples_that_cannot_be_loaded_say_so_and_are_tried_again(page: Page, si
     drawer.get_by_role("button", name="Try again").click()
     expect(drawer.locator(".prompt")).to_have_text("What is a drafter?")
     expect(drawer.get_by_role("alert")).to_have_count(0)
+
+
+def test_log_shows_times_in_the_readers_zone_and_is_searched_as_it_was_written(page: Page, site: System) -> None:
+    attempt = factories.attempt(status="finished")
+    factories.log(attempt, "2026-01-15T11:24:12.345Z INFO B1: started\nTraceback\n2026-99-15T11:24:12.345Z no such day\n")
+    sign_in(page, factories.user(permissions=("view_run",)))
+    page.goto(f"/runs/{attempt.run_id}/")
+    lines = page.locator("#log li[data-n]")
+    expect(lines.first.locator("time")).to_have_text("12:24:12")
+    expect(lines.first.locator("time")).to_have_attribute("title", "15 January 2026 at 12:24:12 CET")
+    expect(lines.first.locator("> :last-child")).to_have_text("INFO B1: started")
+    expect(lines.locator("time")).to_have_count(1)
+    expect(lines.last.locator("> :last-child")).to_have_text("2026-99-15T11:24:12.345Z no such day")
+    expect(page.locator("#log-card header")).to_contain_text("times in CE")
+    page.get_by_label("Search this log").fill("11:24:12.345z info")
+    expect(lines).to_have_count(1)
+    page.get_by_label("Search this log").fill("t11:24:12")
+    expect(lines.locator("time mark")).to_have_text("12:24:12")
