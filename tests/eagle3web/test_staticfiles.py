@@ -1,6 +1,8 @@
+import re
 from pathlib import Path
 
 import pytest
+from django.conf import settings
 from django.contrib.staticfiles import finders
 from django.core.files.base import ContentFile
 
@@ -12,6 +14,13 @@ def test_plotly_comes_from_its_wheel() -> None:
     assert isinstance(found, str)
     assert "plotly" in Path(found).parts
     assert [name for name, _ in PlotlyFinder().list([])] == ["plotly.min.js"]
+
+
+def test_pages_hold_the_id_by_which_plotly_leaves_out_its_map_style() -> None:
+    script = finders.find("plotly.min.js")
+    assert isinstance(script, str)
+    (key,) = re.findall(r'getElementById\("(\w{64})"\)', Path(script).read_text())
+    assert f'id="{key}"' in (Path(settings.BASE_DIR) / "templates" / "base.html").read_text()
 
 
 def test_finder_gives_nothing_else_of_the_wheel() -> None:
