@@ -26,6 +26,8 @@ class SlotCache:
         self.lengths = [0] * slots
         """Tokens held by each slot."""
         self.context = context
+        self.kv_heads = kv_heads
+        self.head_dim = head_dim
         self.dtype = dtype
         self.device = device
         self._flat = [layer.view(2, slots * context, kv_heads, head_dim) for layer in self.layers]

@@ -6,6 +6,7 @@ from typing import Any
 
 import torch
 
+from pipeline.serving.embedded.draft_counts import DraftCounts
 from pipeline.serving.embedded.requests import SamplingParams
 
 
@@ -21,6 +22,9 @@ class Job:
     stop_ids: frozenset[int]
     """Tokens that end the answer."""
     output_ids: list[int] = field(default_factory=list)
+    depths: list[int] = field(default_factory=list)
+    """Of each output token, how many steps ahead it was drafted; 0 for the target's own."""
+    drafts: DraftCounts = field(default_factory=DraftCounts)
     prefilled: int = 0
     """Tokens of the prompt that the model has read."""
     finish_reason: dict[str, Any] | None = None
@@ -42,9 +46,15 @@ class Job:
         """Tokens that the model has read once it decodes: all but the newest."""
         return len(self.input_ids) + len(self.output_ids) - 1
 
-    def take(self, token: int, now: float) -> None:
-        """Add a token, and end where it ends the answer."""
+    @property
+    def left(self) -> int:
+        """Tokens that its answer may still get."""
+        return self.sampling.max_new_tokens - len(self.output_ids)
+
+    def take(self, token: int, now: float, depth: int = 0) -> None:
+        """Add a token, drafted `depth` steps ahead, and end where it ends the answer."""
         self.output_ids.append(token)
+        self.depths.append(depth)
         self.first_token = self.first_token or now
         if token in self.stop_ids:
             self.finish({"type": "stop", "matched": token}, now)
@@ -77,6 +87,7 @@ class Job:
             "e2e_latency": end - self.submitted,
             "first_token_latency": self.first_token and self.first_token - self.submitted,
             "decode_throughput": (len(self.output_ids) - 1) / decoding if decoding else None,
+            **self.drafts.meta_info(len(self.output_ids)),
         }
 
 

@@ -1,11 +1,9 @@
 """The Llama family, written out: what transformers computes, without what it costs to be general.
 
-Weights are taken over from a loaded transformers model and fused (q, k, v in one product; gate and up in another). Checked
-token by token against transformers in float32.
+Weights are taken over from a loaded transformers model. Checked token by token against transformers in float32.
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import torch
@@ -15,25 +13,11 @@ from transformers import LlamaForCausalLM
 
 from pipeline.serving.embedded.cache import SlotCache
 from pipeline.serving.embedded.draft import Draft
-from pipeline.serving.embedded.grouped_attention import GroupedAttention
+from pipeline.serving.embedded.grouped_attention import GroupedAttention, attend_prompt
 from pipeline.serving.embedded.linear import prepare
+from pipeline.serving.embedded.packed_layer import Attend, PackedLayer
+from pipeline.serving.embedded.rotary import signed
 from pipeline.serving.embedded.runner import HiddenStates, check_layers
-
-Product = Callable[[Tensor], Tensor]
-Attend = Callable[[int, Tensor, Tensor], Tensor]
-"""Attention of layer i: queries [n, heads, head_dim], keys and values [2, n, kv_heads, head_dim] → [n, heads · head_dim]."""
-
-
-@dataclass(frozen=True)
-class _Layer:
-    input_norm: Tensor
-    qkv: Product
-    """hidden → (heads + 2 · kv_heads) · head_dim."""
-    out: Product
-    post_norm: Tensor
-    gate_up: Product
-    """hidden → 2 · intermediate."""
-    down: Product
 
 
 class LlamaRunner:
@@ -44,12 +28,10 @@ class LlamaRunner:
         self.context_length = cache.context
         self.vocab_size = int(config.vocab_size)
         self.hidden_size = int(config.hidden_size)
-        self._head_dim = cache.layers[0].shape[-1]
-        self._heads = int(config.num_attention_heads)
-        self._kv_heads = int(config.num_key_value_heads)
         self._eps = float(config.rms_norm_eps)
         self.embedding = _own(model.model.embed_tokens)
-        self._layers = [_fused(layer) for layer in model.model.layers]
+        self._input_norms = [_own(layer.input_layernorm) for layer in model.model.layers]
+        self._layers = [_packed(layer, cache.head_dim, self._eps) for layer in model.model.layers]
         self.layers = len(self._layers)
         self._norm = _own(model.model.norm)
         self._head = prepare(model.lm_head.weight.detach())
@@ -63,39 +45,17 @@ class LlamaRunner:
     @torch.inference_mode()
     def extend(self, slot: int, ids: Sequence[int]) -> Tensor:
         start, count = self._cache.lengths[slot], len(ids)
-        cos, sin = self._cos[start : start + count, None], self._sin[start : start + count, None]  # [n, 1, head_dim]
-        mask = None
-        if start:
-            mask = torch.ones(count, start + count, dtype=torch.bool, device=self._cache.device).tril(start)
-
-        def attend(index: int, queries: Tensor, keys_values: Tensor) -> Tensor:
-            block = self._cache.append(index, slot, keys_values[0], keys_values[1])  # [2, all, kv_heads, head_dim]
-            keys, values = block.transpose(1, 2)[:, None]  # [1, kv_heads, all, head_dim] each
-            mixed = F.scaled_dot_product_attention(
-                queries.transpose(0, 1)[None], keys, values, mask, is_causal=mask is None, enable_gqa=True
-            )  # [1, heads, n, head_dim]
-            return mixed[0].transpose(0, 1).reshape(count, -1)
-
-        hidden = self._forward(ids, cos, sin, attend)
+        positions = torch.arange(start, start + count, device=self._cache.device)
+        hidden = self._forward(ids, positions, lambda layer: attend_prompt(self._cache, layer, slot))
         self._cache.grow(slot, count)
         return self._logits(hidden[-1:])[0]
-
-    def decode(self, tokens: Sequence[int]) -> Tensor:
-        logits = self.verify([Draft((token,)) for token in tokens])
-        for slot in range(len(tokens)):
-            self._cache.grow(slot, 1)
-        return logits
 
     @torch.inference_mode()
     def verify(self, drafts: Sequence[Draft]) -> Tensor:
         plan = self._cache.plan(drafts)
-        cos, sin = self._cos[plan.positions, None], self._sin[plan.positions, None]  # [rows, 1, head_dim]
-        attention = GroupedAttention(plan, self._kv_heads, self._heads // self._kv_heads)
-
-        def attend(index: int, queries: Tensor, keys_values: Tensor) -> Tensor:
-            return attention(queries, self._cache.write(index, plan, keys_values))
-
-        return self._logits(self._forward([token for draft in drafts for token in draft.tokens], cos, sin, attend))
+        attention = GroupedAttention(self._cache, plan, self._layers[0].heads)
+        ids = [token for draft in drafts for token in draft.tokens]
+        return self._logits(self._forward(ids, plan.positions, attention.of_layer))
 
     def keep(self, slot: int, nodes: Sequence[int]) -> None:
         self._cache.keep(slot, nodes)
@@ -106,31 +66,18 @@ class LlamaRunner:
     def clear(self, slot: int) -> None:
         self._cache.clear(slot)
 
-    def _forward(self, ids: Sequence[int], cos: Tensor, sin: Tensor, attend: Attend) -> Tensor:
+    def _forward(self, ids: Sequence[int], positions: Tensor, attend_in: Callable[[int], Attend]) -> Tensor:
         """All layers: [n, hidden], before the final norm."""
+        cos, sin = self._cos[positions, None], self._sin[positions, None]  # [n, 1, head_dim]
         watched = []
         hidden = F.embedding(torch.tensor(ids, device=self._cache.device), self.embedding)  # [n, hidden]
-        for index, layer in enumerate(self._layers):
+        for index, (norm, layer) in enumerate(zip(self._input_norms, self._layers, strict=True)):
             if index in self._watched:
                 watched.append(hidden)
-            queries, keys_values = self._project(layer, hidden, cos, sin)
-            hidden = self._finish(layer, hidden, attend(index, queries, keys_values))
+            hidden = layer(self._normed(hidden, norm), hidden, cos, sin, attend_in(index))
         if watched:
             self.states = HiddenStates(torch.cat(watched, dim=-1), hidden)
         return hidden
-
-    def _project(self, layer: _Layer, hidden: Tensor, cos: Tensor, sin: Tensor) -> tuple[Tensor, Tensor]:
-        """Queries [n, heads, head_dim], rotated, and keys and values [2, n, kv_heads, head_dim], keys rotated."""
-        rows = layer.qkv(self._normed(hidden, layer.input_norm)).view(len(hidden), -1, self._head_dim)
-        turned = self._heads + self._kv_heads
-        rotated = _rotate(rows[:, :turned], cos, sin)
-        return rotated[:, : self._heads], torch.stack((rotated[:, self._heads :], rows[:, turned:]))
-
-    def _finish(self, layer: _Layer, hidden: Tensor, mixed: Tensor) -> Tensor:
-        """Everything of a layer after its attention, [n, hidden]."""
-        hidden = hidden + layer.out(mixed)
-        gate, up = layer.gate_up(self._normed(hidden, layer.post_norm)).chunk(2, dim=-1)
-        return hidden + layer.down(F.silu(gate) * up)
 
     def _logits(self, hidden: Tensor) -> Tensor:
         return self._head(self._normed(hidden, self._norm)).float()
@@ -145,30 +92,26 @@ def _own(module: Any) -> Tensor:  # noqa: ANN401  (a module of transformers)
     return weight
 
 
-def _fused(layer: Any) -> _Layer:  # noqa: ANN401  (a layer of transformers)
+def _packed(layer: Any, head_dim: int, eps: float) -> PackedLayer:  # noqa: ANN401  (a layer of transformers)
     attention, mlp = layer.self_attn, layer.mlp
-    return _Layer(
-        input_norm=_own(layer.input_layernorm),
-        qkv=prepare(torch.cat([part.weight.detach() for part in (attention.q_proj, attention.k_proj, attention.v_proj)])),
-        out=prepare(attention.o_proj.weight.detach()),
-        post_norm=_own(layer.post_attention_layernorm),
-        gate_up=prepare(torch.cat([mlp.gate_proj.weight.detach(), mlp.up_proj.weight.detach()])),
-        down=prepare(mlp.down_proj.weight.detach()),
+    return PackedLayer(
+        queries=attention.q_proj.weight.detach(),
+        keys=attention.k_proj.weight.detach(),
+        values=attention.v_proj.weight.detach(),
+        out=attention.o_proj.weight.detach(),
+        post_norm=layer.post_attention_layernorm.weight.detach(),
+        gate=mlp.gate_proj.weight.detach(),
+        up=mlp.up_proj.weight.detach(),
+        down=mlp.down_proj.weight.detach(),
+        head_dim=head_dim,
+        eps=eps,
     )
 
 
 def _rotary(model: LlamaForCausalLM, context: int) -> tuple[Tensor, Tensor]:
-    """Cosines and sines of all positions, [context, head_dim] each; the first half of the sines carries its minus sign."""
+    """Cosines and signed sines of all positions, [context, head_dim] each."""
     weight = model.model.embed_tokens.weight
     positions = torch.arange(context, device=weight.device)[None]
     with torch.inference_mode():
         cos, sin = model.model.rotary_emb(weight, positions)
-    half = sin.shape[-1] // 2
-    return cos[0], torch.cat((-sin[0, :, :half], sin[0, :, half:]), dim=-1)
-
-
-def _rotate(rows: Tensor, cos: Tensor, signed_sin: Tensor) -> Tensor:
-    """Rotary embedding of [n, heads, head_dim]."""
-    half = rows.shape[-1] // 2
-    swapped = torch.cat((rows[..., half:], rows[..., :half]), dim=-1)
-    return rows * cos + swapped * signed_sin
+    return cos[0], signed(sin[0])

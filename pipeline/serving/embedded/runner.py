@@ -73,13 +73,10 @@ class Runner(Protocol):
     def extend(self, slot: int, ids: Sequence[int]) -> Tensor:
         """Read more of a prompt; returns the logits after its last id, [vocab]."""
 
-    def decode(self, tokens: Sequence[int]) -> Tensor:
-        """One step for the first len(tokens) slots, each with its newest token; returns logits [batch, vocab]."""
-
     def verify(self, drafts: Sequence[Draft]) -> Tensor:
-        """Read the drafts of the first len(drafts) slots; returns logits of all nodes, slot after slot, [nodes, vocab].
+        """One step: read the drafts of the first len(drafts) slots; returns logits of all nodes in turn, [nodes, vocab].
 
-        The slots hold nothing of it until `keep` is called for each.
+        A draft of one node is a plain step. The slots hold nothing of it until `keep` is called for each.
         """
 
     def keep(self, slot: int, nodes: Sequence[int]) -> None:

@@ -5,12 +5,9 @@ uniform number a token then picks along the kept tokens in the order of their id
 change an answer only where that number falls on an edge.
 """
 
-from collections.abc import Sequence
-
 import torch
 from torch import Tensor
 
-from pipeline.lean_ops import argmax
 from pipeline.serving.embedded.job import Job
 from pipeline.serving.embedded.requests import SamplingParams
 
@@ -18,21 +15,15 @@ NUCLEUS_FLOOR = 1e-4
 """Tokens below this share of the likeliest are left out of the first, cheap search for the nucleus."""
 
 
-def choose(logits: Tensor, jobs: Sequence[Job]) -> list[int]:
-    """The next token of each job, from its row of logits [jobs, vocab]."""
-    tokens: list[int] = argmax(logits).tolist()
-    for row, job in enumerate(jobs):
-        if job.generator is not None:
-            tokens[row] = _draw(logits[row], job.sampling, job.generator)
-    return tokens
-
-
-def _draw(logits: Tensor, sampling: SamplingParams, generator: torch.Generator) -> int:
-    probabilities = torch.softmax(logits.float() / sampling.temperature, dim=-1)
-    least = least_probability(probabilities, sampling)
+def choose(logits: Tensor, job: Job, likeliest: int) -> int:
+    """The next token of a job, from its logits [vocab] and the first index of their maximum."""
+    if job.generator is None:
+        return likeliest
+    probabilities = torch.softmax(logits.float() / job.sampling.temperature, dim=-1)
+    least = least_probability(probabilities, job.sampling)
     kept = (probabilities >= least).nonzero()[:, 0]
     cumulative = probabilities[kept].double().cumsum(0)
-    uniform = torch.rand((), generator=generator, dtype=torch.float64).item()
+    uniform = torch.rand((), generator=job.generator, dtype=torch.float64).item()
     index = torch.searchsorted(cumulative, cumulative[-1] * uniform, right=True).item()
     return int(kept[min(int(index), len(kept) - 1)])
 

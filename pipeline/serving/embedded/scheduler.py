@@ -11,10 +11,17 @@ from collections import deque
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+import torch
+from torch import Tensor
+
 from pipeline.errors import EngineBusyError
+from pipeline.lean_ops import argmax
+from pipeline.serving.embedded.draft import Draft
+from pipeline.serving.embedded.draft_source import DraftSource
 from pipeline.serving.embedded.job import Job
 from pipeline.serving.embedded.runner import HiddenStates, Runner
 from pipeline.serving.embedded.sampling import choose
+from pipeline.serving.embedded.verification import Verdict, judge
 
 PREFILL_TOKENS = 512
 THROUGHPUT_WINDOW_S = 2.0
@@ -38,13 +45,25 @@ class Limits:
 
 
 class Scheduler:
-    def __init__(self, runner: Runner, limits: Limits, on_progress: Progress, observer: Observer | None = None) -> None:
+    def __init__(
+        self,
+        runner: Runner,
+        limits: Limits,
+        on_progress: Progress,
+        *,
+        source: DraftSource | None = None,
+        observer: Observer | None = None,
+    ) -> None:
         """`on_progress` is called in the model thread, after each step, with the jobs that got a token or an end.
 
-        An `observer` needs a runner that watches layers.
+        With a `source` each step verifies its drafts. An `observer` needs a runner that watches layers; where both do, the
+        same ones.
         """
         self._runner = runner
+        self._source = source
         self._observer = observer
+        if source is not None and source.feature_layers:
+            runner.watch(source.feature_layers)
         self._limits = limits
         self._on_progress = on_progress
         self._changed = threading.Condition()
@@ -124,35 +143,49 @@ class Scheduler:
         """Free the slots of finished jobs, and close the gaps."""
         for job in jobs:
             if job is self._prefilling:
-                self._runner.clear(len(self._decoding))
+                self._clear(len(self._decoding))
                 self._prefilling = None
             elif job in self._decoding:
                 slot, last = self._decoding.index(job), len(self._decoding) - 1
-                self._runner.clear(slot)
+                self._clear(slot)
                 moved = self._decoding.pop()
                 if slot != last:
-                    self._runner.move(last, slot)
+                    self._move(last, slot)
                     self._decoding[slot] = moved
                 if self._prefilling is not None:
-                    self._runner.move(last + 1, last)
+                    self._move(last + 1, last)
+
+    def _clear(self, slot: int) -> None:
+        for holder in (self._runner, self._source):
+            if holder is not None:
+                holder.clear(slot)
+
+    def _move(self, source: int, target: int) -> None:
+        for holder in (self._runner, self._source):
+            if holder is not None:
+                holder.move(source, target)
 
     def _prefill(self) -> list[Job]:
         """Read up to PREFILL_TOKENS of prompts; each prompt read to its end gives its first token."""
         left = PREFILL_TOKENS
         touched: list[Job] = []
         while left > 0 and (job := self._next_prompt()) is not None:
-            slot = len(self._decoding)
-            part = job.input_ids[job.prefilled : job.prefilled + left]
+            slot, start = len(self._decoding), job.prefilled
+            part = job.input_ids[start : start + left]
             logits = self._runner.extend(slot, part)
+            states = self._runner.states
             self.steps += 1
-            self._observe(job, job.prefilled, self._runner.states)
+            self._observe(job, start, states)
             job.prefilled += len(part)
             left -= len(part)
             if job.prefilled == len(job.input_ids):
                 self._prefilling = None
                 self._decoding.append(job)
-                self._hand_out([job], choose(logits[None], [job]))
+                self._hand_out([job], [Verdict(tokens=[choose(logits, job, int(argmax(logits)))], depths=[0])])
                 touched.append(job)
+            if self._source is not None and job.finish_reason is None:
+                after = (*job.input_ids[start + 1 : job.prefilled + 1], *job.output_ids)
+                self._source.read(slot, after, states)
         return touched
 
     def _next_prompt(self) -> Job | None:
@@ -167,27 +200,58 @@ class Scheduler:
         return len(self._decoding) < self._limits.max_running and reserved + job.reserved <= self._limits.max_total_tokens
 
     def _step(self) -> list[Job]:
-        """One more token for all that decode."""
+        """One token or more for all that decode: those drafts that the target agrees to, and one of its own."""
         if not self._decoding:
             return []
         jobs = self._decoding[:]
-        logits = self._runner.decode([job.output_ids[-1] for job in jobs])
+        drafts = self._drafts(jobs)
+        logits = self._runner.verify(drafts)
         self.steps += 1
-        if (states := self._runner.states) is not None:
-            for row, job in enumerate(jobs):
-                self._observe(job, job.read, states[row : row + 1])
-        self._hand_out(jobs, choose(logits, jobs))
+        likeliest = argmax(logits).tolist()
+        verdicts, first = [], 0
+        for slot, (job, draft) in enumerate(zip(jobs, drafts, strict=True)):
+            verdict = judge(draft, self._chooser(job, logits, likeliest, first), job.stop_ids)
+            self._runner.keep(slot, verdict.nodes)
+            self._tell_states(slot, job, verdict, first)
+            verdicts.append(verdict)
+            if self._source is not None:
+                job.drafts.add(proposed=len(draft) - 1, correct=verdict.correct)
+            first += len(draft)
+        self._hand_out(jobs, verdicts)
         return jobs
+
+    def _drafts(self, jobs: Sequence[Job]) -> list[Draft]:
+        """As many guesses as answer and cache have room for."""
+        if self._source is None:
+            return [Draft((job.output_ids[-1],)) for job in jobs]
+        room = self._runner.context_length
+        return [
+            draft.cut(nodes=room - job.read, depth=job.left - 1)
+            for job, draft in zip(jobs, self._source.propose(jobs), strict=True)
+        ]
+
+    def _chooser(self, job: Job, logits: Tensor, likeliest: Sequence[int], first: int) -> Callable[[int], int]:
+        return lambda node: choose(logits[first + node], job, likeliest[first + node])
+
+    def _tell_states(self, slot: int, job: Job, verdict: Verdict, first: int) -> None:
+        """Pass on what the target thought of the nodes that stay; `first`: the row of node 0."""
+        states = self._runner.states
+        if states is not None:
+            states = states[torch.tensor(verdict.nodes, device=states.last.device) + first]
+            self._observe(job, job.read, states)
+        if self._source is not None:
+            self._source.read(slot, verdict.tokens, states)
 
     def _observe(self, job: Job, start: int, states: HiddenStates | None) -> None:
         if self._observer is not None and states is not None:
             self._observer(job, start, states)
 
-    def _hand_out(self, jobs: Sequence[Job], tokens: Sequence[int]) -> None:
+    def _hand_out(self, jobs: Sequence[Job], verdicts: Sequence[Verdict]) -> None:
         now = time.perf_counter()
-        self._throughput.count(len(tokens), now)
-        for job, token in zip(jobs, tokens, strict=True):
-            job.take(token, now)
+        self._throughput.count(sum(len(verdict.tokens) for verdict in verdicts), now)
+        for job, verdict in zip(jobs, verdicts, strict=True):
+            for token, depth in zip(verdict.tokens, verdict.depths, strict=True):
+                job.take(token, now, depth)
         self._leave([job for job in jobs if job.finish_reason is not None])
 
 

@@ -66,12 +66,6 @@ class TransformersRunner:
         self._cache.grow(slot, count)
         return logits[-1]
 
-    def decode(self, tokens: Sequence[int]) -> Tensor:
-        logits = self.verify([Draft((token,)) for token in tokens])
-        for slot in range(len(tokens)):
-            self._cache.grow(slot, 1)
-        return logits
-
     @torch.inference_mode()
     def verify(self, drafts: Sequence[Draft]) -> Tensor:
         plan = self._cache.plan(drafts)

@@ -43,6 +43,14 @@ def reference(model: Any, ids: Sequence[int]) -> list[int]:  # noqa: ANN401  (a 
     return answer
 
 
+def step(runner: Runner, tokens: Sequence[int]) -> torch.Tensor:
+    """One token for each of the first slots, without guesses."""
+    logits = runner.verify([Draft((token,)) for token in tokens])
+    for slot in range(len(tokens)):
+        runner.keep(slot, (0,))
+    return logits
+
+
 def greedy(logits: torch.Tensor) -> int:
     return int(logits.argmax())
 
@@ -51,7 +59,7 @@ def test_one_request_equals_transformers(model_and_runner: tuple[Any, Runner]) -
     model, runner = model_and_runner
     answer = [greedy(runner.extend(0, prompt(11)))]
     while len(answer) < NEW_TOKENS:
-        answer.append(greedy(runner.decode([answer[-1]])[0]))
+        answer.append(greedy(step(runner, [answer[-1]])[0]))
     assert answer == reference(model, prompt(11))
 
 
@@ -60,7 +68,7 @@ def test_a_mixed_batch_equals_transformers_one_by_one(model_and_runner: tuple[An
     prompts = [prompt(n) for n in (1, 40, 7, 100, 3, 12)]
     answers = [[greedy(runner.extend(slot, ids))] for slot, ids in enumerate(prompts)]
     while len(answers[0]) < NEW_TOKENS:
-        for answer, logits in zip(answers, runner.decode([answer[-1] for answer in answers]), strict=True):
+        for answer, logits in zip(answers, step(runner, [answer[-1] for answer in answers]), strict=True):
             answer.append(greedy(logits))
     assert answers == [reference(model, ids) for ids in prompts]
 
@@ -72,7 +80,7 @@ def test_a_prompt_read_in_parts_equals_one_read_at_once(model_and_runner: tuple[
     runner.extend(0, ids[20:21])
     answer = [greedy(runner.extend(0, ids[21:]))]
     while len(answer) < NEW_TOKENS:
-        answer.append(greedy(runner.decode([answer[-1]])[0]))
+        answer.append(greedy(step(runner, [answer[-1]])[0]))
     assert answer == reference(model, ids)
 
 
@@ -81,14 +89,14 @@ def test_requests_join_leave_and_move_without_changing_others(model_and_runner: 
     first = [greedy(runner.extend(0, prompt(9)))]
     second = [greedy(runner.extend(1, prompt(30)))]
     for _ in range(5):
-        logits = runner.decode([first[-1], second[-1]])
+        logits = step(runner, [first[-1], second[-1]])
         first.append(greedy(logits[0]))
         second.append(greedy(logits[1]))
     runner.clear(0)
     runner.move(1, 0)
     third = [greedy(runner.extend(1, prompt(5)))]
     while len(second) < NEW_TOKENS:
-        logits = runner.decode([second[-1], third[-1]])
+        logits = step(runner, [second[-1], third[-1]])
         second.append(greedy(logits[0]))
         third.append(greedy(logits[1]))
     assert second == reference(model, prompt(30))
@@ -133,7 +141,7 @@ def test_each_branch_of_a_tree_sees_itself_alone(model_and_runner: tuple[Any, Ru
     runner.keep(0, (0, 2, 5, 6))
     answer = a[:5]
     while len(answer) < NEW_TOKENS:
-        answer.append(greedy(runner.decode([answer[-1]])[0]))
+        answer.append(greedy(step(runner, [answer[-1]])[0]))
     assert answer == a
 
 
@@ -162,7 +170,7 @@ def test_watched_layers_give_transformers_own_states(model_and_runner: tuple[Any
     assert torch.allclose(found.features, torch.cat(expected.hidden_states[:2], dim=-1)[0], atol=1e-5)
     assert torch.allclose(model.lm_head(model.model.norm(found.last)), expected.logits[0], atol=1e-4)
     runner.watch(())
-    runner.decode([5])
+    step(runner, [5])
     assert runner.states is None
 
 

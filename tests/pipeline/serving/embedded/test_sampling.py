@@ -16,10 +16,14 @@ def job_with(**params: object) -> Job:
     return new_job("r", (1,), SamplingParams.model_validate(params), frozenset())
 
 
+def drawn(logits: torch.Tensor, job: Job) -> int:
+    return choose(logits, job, int(logits.argmax()))
+
+
 def draws(count: int, **params: object) -> Counter[int]:
     job = job_with(sampling_seed=5, **params)
-    logits = PROBABILITIES.log()[None]
-    return Counter(choose(logits, [job])[0] for _ in range(count))
+    logits = PROBABILITIES.log()
+    return Counter(drawn(logits, job) for _ in range(count))
 
 
 def test_greedy_takes_the_likeliest() -> None:
@@ -56,13 +60,13 @@ def test_the_nucleus_of_a_flat_distribution_is_found_beyond_the_cheap_search() -
     assert least == pytest.approx(1e-5)
 
 
-def test_equal_seeds_give_equal_tokens_in_any_batch() -> None:
-    logits = torch.randn(3, 1000, generator=torch.Generator().manual_seed(0))
-    alone = [choose(logits[row][None], [job_with(sampling_seed=row)])[0] for row in range(3)]
-    together = choose(logits, [job_with(sampling_seed=row) for row in range(3)])
-    assert together == alone
+def test_equal_seeds_give_equal_tokens() -> None:
+    logits = torch.randn(1000, generator=torch.Generator().manual_seed(0))
+    first, second, other = (job_with(sampling_seed=seed) for seed in (1, 1, 2))
+    assert [drawn(logits, first) for _ in range(5)] == [drawn(logits, second) for _ in range(5)]
+    assert drawn(logits, other) != drawn(logits, first)
 
 
 def test_a_job_without_a_seed_is_random() -> None:
-    logits = torch.zeros(1, 100_000)
-    assert choose(logits, [job_with()]) != choose(logits, [job_with()])
+    logits = torch.zeros(100_000)
+    assert drawn(logits, job_with()) != drawn(logits, job_with())

@@ -130,9 +130,11 @@ def test_an_observer_gets_the_states_of_every_token_that_was_read(model: LoadedM
     parts: dict[Job, list[tuple[int, HiddenStates]]] = {}
     model.runner.watch((1,))
     limits = Limits(max_running=4, max_queued=None, max_total_tokens=model.max_total_tokens)
-    scheduler = Scheduler(
-        model.runner, limits, lambda _: None, lambda job, start, states: parts.setdefault(job, []).append((start, states))
-    )
+
+    def observe(job: Job, start: int, states: HiddenStates) -> None:
+        parts.setdefault(job, []).append((start, states))
+
+    scheduler = Scheduler(model.runner, limits, lambda _: None, observer=observe)
     jobs = [job((n + 3,) * (1 + 40 * n), 3 + n) for n in range(6)]
     scheduler.submit(jobs)
     while scheduler.running or scheduler.waiting:

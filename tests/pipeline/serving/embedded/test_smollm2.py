@@ -6,6 +6,7 @@ import pytest
 import torch
 from transformers import AutoModelForCausalLM
 
+from pipeline.serving.embedded.draft import Draft
 from pipeline.serving.embedded.llama import LlamaRunner
 from pipeline.serving.embedded.loading import LoadOptions, load
 from tests.support.models import smollm2
@@ -28,8 +29,10 @@ def test_greedy_tokens_of_smollm2_are_transformers_own() -> None:
 
     answers = [[int(loaded.runner.extend(slot, ids).argmax())] for slot, ids in enumerate(prompts)]
     while len(answers[0]) < NEW_TOKENS:
-        for answer, logits in zip(answers, loaded.runner.decode([answer[-1] for answer in answers]), strict=True):
-            answer.append(int(logits.argmax()))
+        logits = loaded.runner.verify([Draft((answer[-1],)) for answer in answers])
+        for slot, answer in enumerate(answers):
+            loaded.runner.keep(slot, (0,))
+            answer.append(int(logits[slot].argmax()))
 
     model: Any = AutoModelForCausalLM.from_pretrained(folder, dtype=torch.float32)
     for ids, answer in zip(prompts, answers, strict=True):

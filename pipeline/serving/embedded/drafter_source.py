@@ -1,0 +1,81 @@
+"""Drafts made by an EAGLE-3 drafter: it reads what the target has accepted, then feeds itself."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import torch
+from torch import Tensor
+
+from pipeline.draft_shape import DraftShape
+from pipeline.lean_ops import argmax
+from pipeline.serving.embedded.draft import Draft
+from pipeline.serving.embedded.drafter_runner import DrafterRunner
+from pipeline.serving.embedded.job import Job
+from pipeline.serving.embedded.runner import HiddenStates
+
+PROMPT_ROWS = 16
+"""More new rows than this are read at once, as a prompt; fewer wait for the next draft and share its forward."""
+
+
+@dataclass
+class _Unread:
+    """Rows of a slot that the drafter has not read."""
+
+    tokens: list[int] = field(default_factory=list)
+    features: list[Tensor] = field(default_factory=list)
+
+
+class DrafterSource:
+    def __init__(self, runner: DrafterRunner, shape: DraftShape) -> None:
+        self._runner = runner
+        self._shape = shape
+        self._unread = [_Unread() for _ in runner.cache.lengths]
+
+    @property
+    def feature_layers(self) -> tuple[int, ...]:
+        return self._runner.feature_layers
+
+    def read(self, slot: int, tokens: Sequence[int], states: HiddenStates | None) -> None:
+        if states is None:
+            raise ValueError("a drafter needs the target's hidden states")
+        unread = self._unread[slot]
+        unread.tokens += tokens
+        unread.features.append(states.features)
+        if len(unread.tokens) > PROMPT_ROWS:
+            features = torch.cat(unread.features)
+            self._runner.extend(slot, unread.tokens[:-1], features[:-1])
+            self._unread[slot] = _Unread(unread.tokens[-1:], [features[-1:]])
+
+    def propose(self, jobs: Sequence[Job]) -> list[Draft]:
+        newest = [job.output_ids[-1] for job in jobs]
+        steps = min(self._shape.steps, self._shape.draft_tokens - 1, max(job.left for job in jobs) - 1)
+        if steps < 1:
+            return [Draft((token,)) for token in newest]
+        return self._chains(newest, self._read_accepted(len(jobs)), steps)
+
+    def _read_accepted(self, count: int) -> Tensor:
+        """The drafter's output after the newest token of each slot, [count, H]."""
+        unread = self._unread[:count]
+        self._unread[:count] = [_Unread() for _ in range(count)]
+        features = torch.cat([part for some in unread for part in some.features])
+        return self._runner.read([some.tokens for some in unread], features)
+
+    def _chains(self, newest: Sequence[int], hidden: Tensor, steps: int) -> list[Draft]:
+        """The likeliest token, step after step; hidden [slots, H]."""
+        chains = [[token] for token in newest]
+        for step in range(steps):
+            if step:
+                hidden = self._runner.feed([chain[-1:] for chain in chains], hidden)
+            for chain, token in zip(chains, self._runner.token_ids[argmax(self._runner.logits(hidden))].tolist(), strict=True):
+                chain.append(token)
+        for slot in range(len(chains)):
+            self._runner.rewind(slot, steps - 1)
+        return [Draft(tuple(chain)) for chain in chains]
+
+    def move(self, source: int, target: int) -> None:
+        self._runner.cache.move(source, target)
+        self._unread[target], self._unread[source] = self._unread[source], _Unread()
+
+    def clear(self, slot: int) -> None:
+        self._runner.cache.clear(slot)
+        self._unread[slot] = _Unread()
