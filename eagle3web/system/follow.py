@@ -14,7 +14,7 @@ from eagle3web.models import Attempt, DatasetProgress, Run
 
 POLL_S = 0.5
 LINE_EVERY_S = 10.0
-"""Without a terminal, one line in this many seconds."""
+"""Without a terminal, one line for each dataset that moved in this many seconds."""
 
 BAR_WIDTH = 24
 WIDE = 110
@@ -35,12 +35,16 @@ def follow(run: Run, *, console: Console, check: Callable[[], None]) -> None:
                 check()
                 time.sleep(POLL_S)
     else:
-        last = 0.0
+        last, told = 0.0, set[str]()
         while show_until_ended(run, lambda attempt: None):
             check()
             if time.monotonic() - last >= LINE_EVERY_S:
                 last = time.monotonic()
-                console.print(line(run, newest(run)), highlight=False, soft_wrap=True)
+                now = lines(run, newest(run))
+                for line in now:
+                    if line not in told:
+                        console.print(line, highlight=False, markup=False, soft_wrap=True)
+                told = set(now)
             time.sleep(POLL_S)
         console.print(shown(newest(run)))
     attempt = newest(run)
@@ -58,20 +62,19 @@ def newest(run: Run) -> Attempt | None:
     return Attempt.objects.filter(run=run).order_by("-number").first()
 
 
-def line(run: Run, attempt: Attempt | None) -> str:
-    """One line for a log: `B3_math: 12/270 (0 err) 1.2 req/s avg_comp=180tok ETA=1.3min`."""
+def lines(run: Run, attempt: Attempt | None) -> list[str]:
+    """For a log: `B3_math: 12/270 (0 err) 1.2 req/s avg_comp=180tok 2.2 k of 3.0 k`, or what is waited for."""
     if attempt is None:
-        return f"run {run.pk} {run.status}"
+        return [f"run {run.pk} {run.status}"]
     moving = [row for row in attempt.datasets.all() if row.state == DatasetState.RUNNING]
     if not moving:
-        return f"run {run.pk} attempt {attempt.number} {attempt.status}" + (
-            f": {attempt.waiting_for}" if attempt.waiting_for else ""
-        )
-    return "; ".join(
+        waits = f": {attempt.waiting_for}" if attempt.waiting_for else ""
+        return [f"run {run.pk} attempt {attempt.number} {attempt.status}{waits}"]
+    return [
         f"{row.dataset}: {row.done}/{row.total} ({row.errors} err) {row.requests_per_s:.1f} req/s "
         f"avg_comp={row.mean_completion:.0f}tok {tokens(row.tokens)} of {'all' if row.budget is None else tokens(row.budget)}"
         for row in moving
-    )
+    ]
 
 
 def table(run: Run, attempt: Attempt | None, *, wide: bool) -> Table:

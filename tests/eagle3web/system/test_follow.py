@@ -5,9 +5,9 @@ import io
 import pytest
 from rich.console import Console
 
-from eagle3web.enums import AttemptStatus, DatasetState
-from eagle3web.models import Attempt
-from eagle3web.system.follow import WIDE, cells, follow, line, table
+from eagle3web.enums import AttemptStatus, DatasetState, RunStatus
+from eagle3web.models import Attempt, DatasetProgress, Run
+from eagle3web.system.follow import WIDE, cells, follow, lines, table
 from tests.support import factories as make
 
 pytestmark = pytest.mark.django_db
@@ -46,8 +46,10 @@ def test_cells_show_no_rate_of_a_dataset_that_stands_still() -> None:
     assert cells(row, wide=False)[-1] == ""
 
 
-def test_line_counts_each_moving_dataset() -> None:
+def test_lines_count_each_moving_dataset() -> None:
     attempt = make.attempt()
+    make.progress(attempt, dataset="B4_chat", state=DatasetState.PENDING)
+    make.progress(attempt, dataset="B5_tools", done=1, total=2, errors=0, tokens=900, budget=None, mean_completion=900.0)
     make.progress(
         attempt,
         dataset="B3_math",
@@ -60,12 +62,37 @@ def test_line_counts_each_moving_dataset() -> None:
         tokens=2160,
         budget=3000,
     )
-    assert line(attempt.run, attempt) == "B3_math: 12/270 (0 err) 1.2 req/s avg_comp=180tok 2.2 k of 3.0 k"
+    assert lines(attempt.run, attempt) == [
+        "B5_tools: 1/2 (0 err) 0.9 req/s avg_comp=900tok 900 of all",
+        "B3_math: 12/270 (0 err) 1.2 req/s avg_comp=180tok 2.2 k of 3.0 k",
+    ]
+
+
+def test_follow_writes_what_moved_line_by_line_where_there_is_no_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("eagle3web.system.follow.POLL_S", 0.0)
+    monkeypatch.setattr("eagle3web.system.follow.LINE_EVERY_S", 0.0)
+    attempt = make.attempt()
+    moving = make.progress(attempt, dataset="B1", done=1, total=9, tokens=100, budget=900, mean_completion=100.0)
+    make.progress(attempt, dataset="B2", done=1, total=9, tokens=100, budget=900, mean_completion=100.0)
+    looks = iter(range(5))
+
+    def check() -> None:
+        look = next(looks)
+        if look == 2:
+            DatasetProgress.objects.filter(pk=moving.pk).update(done=2)
+        elif look == 4:
+            Run.objects.update(status=RunStatus.STOPPED)
+
+    console = Console(file=io.StringIO(), width=WIDE)
+    follow(attempt.run, console=console, check=check)
+    assert isinstance(console.file, io.StringIO)
+    written = [line.split(" (")[0] for line in console.file.getvalue().splitlines() if " err) " in line]
+    assert written == ["B1: 1/9", "B2: 1/9", "B1: 2/9"]
 
 
 def test_line_says_what_a_run_waits_for() -> None:
     attempt = make.attempt(waiting_for="no engine answers")
-    assert line(attempt.run, attempt) == f"run {attempt.run.pk} attempt 1 running: no engine answers"
+    assert lines(attempt.run, attempt) == [f"run {attempt.run.pk} attempt 1 running: no engine answers"]
 
 
 def test_follow_returns_with_the_reason_when_the_run_has_ended() -> None:
