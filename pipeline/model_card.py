@@ -5,6 +5,7 @@ benchmark.json. So it can be written again at any time, and says nothing that is
 """
 
 import json
+import re
 import shlex
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -20,16 +21,17 @@ CARD = "README.md"
 BENCHMARK = "benchmark.json"
 """The summary of the benchmark that measured this checkpoint last."""
 
+FINGERPRINT = re.compile(r".+@[0-9a-f]{12}")
 SHOWN_IN_OTHER_PLACES = ("target", "datasets", "licence")
 
 
 def write_model_card(folder: Path, *, benchmark: Mapping[str, Any] | None = None) -> Path:
     """Write README.md anew, all at once; with `benchmark`, the summary of one, that is kept in the folder first.
 
-    Of the manifest's lineage these keys are shown in words, where they are there, and all others as they are: `target` (name
-    or folder), `datasets` (list of {"dataset", "documents", "tokens", "licence"}), `licence` (of the weights: an identifier
-    as the Hugging Face Hub has them). Of its metrics: `simulated_accept_length`, `accept_length` (decoded), `eval_loss`.
-    Raises DataError for a folder that is no checkpoint, OSError where it cannot be written.
+    Of the manifest's lineage these keys are shown in words, where they are there, and all others as they are: `target` (name,
+    folder or fingerprint), `datasets` (list of {"dataset", "documents", "tokens", "licence"}), `licence` (of the weights: an
+    identifier as the Hugging Face Hub has them). Of its metrics: `simulated_accept_length`, `accept_length` (decoded),
+    `eval_loss`. Raises DataError for a folder that is no checkpoint, OSError where it cannot be written.
     """
     if benchmark is not None:
         write_json(folder / BENCHMARK, dict(benchmark))
@@ -47,16 +49,16 @@ def render(folder: Path) -> str:
         raise DataError(f"{folder}: no checkpoint to write a card for: {error}") from error
     lineage, metrics = manifest.get("lineage", {}), manifest.get("metrics", {})
     measured = read_json(folder / BENCHMARK) if (folder / BENCHMARK).exists() else None
-    target = str(lineage.get("target") or (measured or {}).get("target") or "")
+    name = _name(str(lineage.get("target") or (measured or {}).get("target") or ""))
     parts = [
-        _front_matter(target, lineage),
-        f"# EAGLE-3 drafter for {_text(_name(target)) or 'an unnamed target'}",
+        _front_matter(name, lineage),
+        f"# EAGLE-3 drafter for {_text(name) or 'an unnamed target'}",
         "One decoder layer that drafts tokens for its target model; the target verifies them, so that greedy answers stay "
         "what the target alone would say. Useless without that target.",
         _accept_lengths(metrics, measured),
         _benchmark(measured),
-        _serving(folder, target, measured),
-        _data(lineage.get("datasets", ())),
+        _serving(folder, _target_folder(lineage, measured) or name, measured),
+        _data(lineage.get("datasets", ()), measured),
         _sizes(config),
         _origin(manifest, lineage, metrics),
     ]
@@ -78,11 +80,11 @@ def launch_command(*, target: str, drafter: str, shape: DraftShape) -> str:
     )
 
 
-def _front_matter(target: str, lineage: Mapping[str, Any]) -> str:
+def _front_matter(name: str, lineage: Mapping[str, Any]) -> str:
     """Metadata as the Hugging Face Hub reads it. What is not known is left out: a wrong licence is worse than none."""
     fields: dict[str, Any] = {"library_name": "sglang", "tags": ["eagle3", "speculative-decoding"]}
-    if target:
-        fields["base_model"] = _name(target)
+    if name:
+        fields["base_model"] = name
     if lineage.get("licence"):
         fields["license"] = str(lineage["licence"])
     # Any JSON value is a YAML value too.
@@ -138,15 +140,17 @@ def _serving(folder: Path, target: str, measured: Mapping[str, Any] | None) -> s
     return f"## Serve it with SGLang\n\n```sh\n{command}\n```"
 
 
-def _data(datasets: Sequence[Mapping[str, Any]]) -> str:
+def _data(datasets: Sequence[Mapping[str, Any]], measured: Mapping[str, Any] | None) -> str:
+    """Licences come with the prompts that a benchmark read, where the lineage has none."""
     if not datasets:
         return ""
+    licences = {entry["dataset"]: entry.get("licence") for entry in (measured or {}).get("prompts", ())}
     rows = [
         (
             str(entry.get("dataset", "")),
             _count(entry.get("documents")),
             _count(entry.get("tokens")),
-            str(entry.get("licence") or "unknown"),
+            str(entry.get("licence") or licences.get(entry.get("dataset")) or "unknown"),
         )
         for entry in datasets
     ]
@@ -190,8 +194,17 @@ def _text(text: str) -> str:
 
 
 def _name(target: str) -> str:
-    """The last part of a folder, and a Hub's `owner/name` as it is."""
+    """The last part of a folder, or of a fingerprint its name; a Hub's `owner/name` as it is."""
+    if FINGERPRINT.fullmatch(target):
+        return target.rpartition("@")[0]
     return target if target.count("/") == 1 and not target.startswith((".", "/")) else Path(target).name
+
+
+def _target_folder(lineage: Mapping[str, Any], measured: Mapping[str, Any] | None) -> str:
+    """Where the target lay when it was last used with this drafter."""
+    folder = (measured or {}).get("target") or lineage.get("config", {}).get("target")
+    target = str(lineage.get("target", ""))
+    return str(folder or ("" if FINGERPRINT.fullmatch(target) else target))
 
 
 def _count(value: object) -> str:

@@ -7,8 +7,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from pipeline.artifacts import sha256_file
-from pipeline.benchmark.config import BenchmarkConfig
+from pipeline.artifacts import read_json, sha256_file
+from pipeline.benchmark.config import BenchmarkConfig, PromptSet
 from pipeline.benchmark.engines import Engines, pick_device
 from pipeline.benchmark.inputs import Inputs, Prompts
 from pipeline.benchmark.measured import Pass
@@ -16,6 +16,7 @@ from pipeline.benchmark.prompts import prompts_hash
 from pipeline.benchmark.verdict import verdict
 from pipeline.benchmark_rows import headline
 from pipeline.config import to_mapping
+from pipeline.datasets.revision import MANIFEST
 from pipeline.drafter_events import BenchmarkSummarised
 from pipeline.stage import versions
 
@@ -49,7 +50,7 @@ def summary_of(
     values = [asdict(row) for row in rows]
     repetitions = len({one.repetition for one in passes})
     exact = not config.served and config.dtype == "float32" and is_greedy(config)
-    revisions = {plan.dataset: plan.revision for plan in config.prompts}
+    plans = {plan.dataset: plan for plan in config.prompts}
     return {
         "kind": "benchmark",
         "verdict": verdict(values, repetitions=repetitions, exact=exact),
@@ -65,7 +66,8 @@ def summary_of(
         "prompts": [
             {
                 "dataset": dataset,
-                "revision": revisions[dataset],
+                "revision": plans[dataset].revision,
+                "licence": _licence(plans[dataset]),
                 "sha256": prompts_hash(chosen),
                 "keys": [prompt.key for prompt in chosen],
             }
@@ -79,6 +81,12 @@ def summary_of(
         "interrupted": interrupted,
         "finished_at": datetime.now(UTC).isoformat(timespec="seconds"),
     }
+
+
+def _licence(plan: PromptSet) -> str:
+    """As the import recorded it; empty when nobody knows."""
+    manifest = Path(plan.prompts).with_name(MANIFEST)
+    return str(read_json(manifest).get("licence", "")) if manifest.exists() else ""
 
 
 def is_greedy(config: BenchmarkConfig) -> bool:

@@ -125,6 +125,22 @@ def test_hub_name_stays_whole(tmp_path: Path) -> None:
     assert 'base_model: "owner/Tiny-1B"' in write_model_card(tmp_path / "s").read_text()
 
 
+def test_fingerprint_of_a_target_is_called_by_its_name_and_served_from_its_folder(tmp_path: Path) -> None:
+    lineage = {"target": "Tiny-1B@0123456789ab", "config": {"target": "/models/Tiny-1B"}}
+    save_checkpoint(tmp_path / "s", tiny(dtype=torch.float32).drafter, lineage=lineage)
+    text = write_model_card(tmp_path / "s").read_text()
+    assert 'base_model: "Tiny-1B"' in text
+    assert "--model-path /models/Tiny-1B " in text
+
+
+def test_licences_come_with_the_prompts_that_were_measured(tmp_path: Path) -> None:
+    lineage = {"datasets": [{"dataset": "B1", "documents": 3, "tokens": 40}]}
+    save_checkpoint(tmp_path / "s", tiny(dtype=torch.float32).drafter, lineage=lineage)
+    prompts = [{"dataset": "B1", "licence": "Apache-2.0"}]
+    text = write_model_card(tmp_path / "s", benchmark=BENCHMARK | {"prompts": prompts}).read_text()
+    assert "| B1 | 3 | 40 | Apache-2.0 |" in text
+
+
 def test_folder_without_a_checkpoint_is_named(tmp_path: Path) -> None:
     with pytest.raises(DataError, match="no checkpoint to write a card for"):
         write_model_card(tmp_path)
