@@ -3,9 +3,8 @@
 import logging
 from collections.abc import Iterable
 from datetime import datetime
-from typing import Annotated, Any, Literal
+from typing import Any, Literal
 
-from django.core.exceptions import ValidationError
 from django.db.models import OuterRef, Q, QuerySet, Subquery
 from django.http import HttpRequest
 from django.shortcuts import get_object_or_404
@@ -15,20 +14,17 @@ from ninja import Field, Query, Router, Status
 from eagle3web import tasks
 from eagle3web.api.attempts import AttemptOut, ShownOut
 from eagle3web.api.auth import may, user_of
-from eagle3web.api.base import Body, Id, Out, Page, Paging, Slug, Text, page
+from eagle3web.api.base import Body, Id, Out, Page, Paging, Text, page
 from eagle3web.api.errors import Problem
-from eagle3web.domain import leases, lineage, plans, runs
+from eagle3web.api.new_runs import CONCURRENCY, NewRun, start
+from eagle3web.domain import leases, lineage, runs
 from eagle3web.domain.clock import database_now
 from eagle3web.domain.shown import shown_run
-from eagle3web.enums import RunStatus, Stage
-from eagle3web.models import Attempt, Engine, Project, Run
+from eagle3web.enums import RunStatus
+from eagle3web.models import Attempt, Project, Run
 
 router = Router(tags=["runs"])
 log = logging.getLogger(__name__)
-
-CONCURRENCY = 65_536
-"""Requests in flight at most; whoever asks for more has made a slip."""
-Tag = Annotated[Text, Field(min_length=1, max_length=40)]
 
 
 class RunOut(Out):
@@ -52,25 +48,21 @@ class RunOut(Out):
     """Id of the newest attempt."""
 
 
+class InputOut(Out):
+    kind: str
+    """prompts, responses, hidden or checkpoint."""
+    source: int | None = Field(None, alias="source_id")
+    """The run that makes it; null for prompts."""
+    ref: dict[str, Any]
+    """Dataset slug → revision hash; the `step` of a checkpoint that was chosen."""
+
+
 class RunDetail(RunOut):
     config: dict[str, Any]
+    inputs: list[InputOut]
+    """What it is made of."""
     attempts: list[AttemptOut]
     """Oldest first."""
-
-
-class NewRun(Body):
-    """A generation run over the project's budgets."""
-
-    project: Slug
-    stage: Literal["generate"] = "generate"
-    engines: list[Slug] = Field([], max_length=100)
-    """Names; empty takes every engine that is enabled."""
-    concurrency: int = Field(8, ge=1, le=CONCURRENCY)
-    order: Literal["sequential", "interleaved"] = "sequential"
-    title: Annotated[Text, Field(max_length=200)] = ""
-    tags: list[Tag] = Field([], max_length=20)
-    host: Annotated[Text, Field(max_length=100)] = ""
-    """Host to run on; empty lets any worker take it."""
 
 
 class CloneChanges(Body):
@@ -111,76 +103,65 @@ def list_runs(request: HttpRequest, query: Query[RunFilter]) -> dict[str, Any]:
     if query.tag:
         rows = rows.filter(pk__in=[pk for pk, tags in rows.values_list("pk", "tags") if query.tag in tags])
     found = page(rows, query)
-    return found | {"items": _judged(found["items"])}
+    return found | {"items": judged(found["items"])}
 
 
 @router.post("", auth=may("add_run"), response={201: RunOut})
 def create_run(request: HttpRequest, fields: NewRun) -> Status[Run]:
-    """Freeze the project's budgets and settings into a run, and queue it."""
+    """Freeze the project's budgets and settings into a run, and queue it. It starts when its sources are finished."""
     project = get_object_or_404(Project, slug=fields.project)
-    config = plans.generate_config(
-        project, engines=_engines(fields.engines), concurrency=fields.concurrency, order=fields.order
-    )
-    run = runs.create_run(
-        project,
-        stage=Stage.GENERATE,
-        config=config,
-        user=user_of(request),
-        title=fields.title,
-        tags=fields.tags,
-        host=fields.host,
-    )
-    _launch(run)
-    return Status(201, _run(run.pk))
+    run = start(project, fields, user_of(request))
+    launch(run)
+    return Status(201, find(run.pk))
 
 
 @router.get("/{run_id}", auth=may("view_run"), response=RunDetail)
 def get_run(request: HttpRequest, run_id: Id) -> Run:
-    return _run(run_id)
+    return find(run_id)
 
 
 @router.post("/{run_id}/stop", auth=may("change_run"), response=STEERING)
 def stop_run(request: HttpRequest, run_id: Id) -> Run:
     """Ask the run to stop: it saves its work first. Asking again changes nothing."""
-    runs.request_stop(_run(run_id), user=user_of(request))
-    return _run(run_id)
+    runs.request_stop(find(run_id), user=user_of(request))
+    return find(run_id)
 
 
 @router.post("/{run_id}/resume", auth=may("change_run"), response=STEERING)
 def resume_run(request: HttpRequest, run_id: Id) -> Run:
     """Go on with a stopped, failed or lost run: a new attempt, from where the files end."""
-    run = _run(run_id)
+    run = find(run_id)
     if runs.resume(run, user=user_of(request)):
-        _launch(run)
-    return _run(run_id)
+        launch(run)
+    return find(run_id)
 
 
 @router.post("/{run_id}/pause", auth=may("change_run"), response=STEERING)
 def pause_run(request: HttpRequest, run_id: Id) -> Run:
     """Send no new requests until the run is unpaused; what is in flight is finished."""
-    runs.pause(_run(run_id), user=user_of(request))
-    return _run(run_id)
+    runs.pause(find(run_id), user=user_of(request))
+    return find(run_id)
 
 
 @router.post("/{run_id}/unpause", auth=may("change_run"), response=STEERING)
 def unpause_run(request: HttpRequest, run_id: Id) -> Run:
-    runs.unpause(_run(run_id), user=user_of(request))
-    return _run(run_id)
+    runs.unpause(find(run_id), user=user_of(request))
+    return find(run_id)
 
 
 @router.post("/{run_id}/concurrency", auth=may("change_run"), response=STEERING)
 def set_concurrency(request: HttpRequest, run_id: Id, fields: Concurrency) -> Run:
     """Change how many requests are in flight, while it runs."""
-    runs.set_concurrency(_run(run_id), fields.n, user=user_of(request))
-    return _run(run_id)
+    runs.set_concurrency(find(run_id), fields.n, user=user_of(request))
+    return find(run_id)
 
 
 @router.post("/{run_id}/clone", auth=may("add_run"), response={201: RunOut})
 def clone_run(request: HttpRequest, run_id: Id, fields: CloneChanges) -> Status[Run]:
     """A new run like this one, with what the body changes."""
-    run = runs.clone(_run(run_id), user=user_of(request), changes=fields.changes())
-    _launch(run)
-    return Status(201, _run(run.pk))
+    run = runs.clone(find(run_id), user=user_of(request), changes=fields.changes())
+    launch(run)
+    return Status(201, find(run.pk))
 
 
 def _runs() -> QuerySet[Any]:
@@ -188,11 +169,11 @@ def _runs() -> QuerySet[Any]:
     return Run.objects.select_related("project", "author", "stop_requested_by").annotate(last_attempt_id=Subquery(newest))
 
 
-def _run(run_id: int) -> Run:
-    return _judged([get_object_or_404(_runs(), pk=run_id)])[0]
+def find(run_id: int) -> Run:
+    return judged([get_object_or_404(_runs(), pk=run_id)])[0]
 
 
-def _judged(found: Iterable[Any]) -> list[Run]:
+def judged(found: Iterable[Any]) -> list[Run]:
     """The runs with the word that the screen shows, by their last attempts; two queries for all."""
     rows = list(found)
     attempts = Attempt.objects.defer("config").in_bulk([run.last_attempt_id for run in rows if run.last_attempt_id])
@@ -210,17 +191,7 @@ def _statuses(names: Iterable[str]) -> set[str]:
     return wanted - {"live"} | RunStatus.LIVE if "live" in wanted else wanted
 
 
-def _engines(names: list[str]) -> list[Engine]:
-    """The engines with these names, in this order, or all enabled ones. Raises ValidationError that names the unknown."""
-    if not names:
-        return list(Engine.objects.filter(enabled=True))
-    found = {engine.name: engine for engine in Engine.objects.filter(name__in=names)}
-    if unknown := [name for name in names if name not in found]:
-        raise ValidationError({"engines": f"There is no engine named {', '.join(unknown)}."})
-    return [found[name] for name in dict.fromkeys(names)]
-
-
-def _launch(run: Run) -> None:
+def launch(run: Run) -> None:
     """Send the run to the workers. A broker that is away only delays it: the next reconcile finds a queued run."""
     try:
         tasks.launch_soon(run)

@@ -59,6 +59,10 @@ PAGES: dict[str, Rule] = {
     "projects/<str:slug>/budgets/": pages(LOOK),
     "projects/<str:slug>/runs/": pages(LOOK),
     "projects/<str:slug>/runs/new/": acts("add_run"),
+    "projects/<str:slug>/runs/new/pipeline/": acts("add_run"),
+    "projects/<str:slug>/runs/new/extract/": acts("add_run"),
+    "projects/<str:slug>/runs/new/train/": acts("add_run"),
+    "projects/<str:slug>/runs/new/benchmark/": acts("add_run"),
     "runs/<int:run_id>/": pages(LOOK),
     ATTEMPT: pages(LOOK),
     f"{ATTEMPT}log/": pages(LOOK),
@@ -105,6 +109,7 @@ API: dict[str, Rule] = {
     "datasets/<slug>": pages("view_dataset"),
     "datasets/<slug>/revisions": pages("view_datasetrevision"),
     "datasets/<slug>/revisions/<revision_id>": pages("view_datasetrevision"),
+    "pipelines": pages("add_run", "POST"),
     "runs": {"GET": "view_run", "POST": "add_run"},
     "runs/<run_id>": pages("view_run"),
     "runs/<run_id>/stop": pages("change_run", "POST"),
@@ -133,7 +138,7 @@ TABLES = {
     "auth": "group",
     "eagle3web": "apitoken attempt auditentry benchmarkrow checkpoint controlmessage dataset datasetprogress datasetrevision "
     "draftedanswer engine event host lease "
-    "logchunk metricpoint project run tokenbudget transition user",
+    "logchunk metricpoint project run runinput tokenbudget transition user",
 }
 """Tables of the admin, by app. Django asks for staff, and for the table's own view, add, change or delete permission."""
 TOPICS_LOOKED_AT = {

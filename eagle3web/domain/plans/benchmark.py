@@ -20,6 +20,8 @@ def benchmark_config(train: Run, *, step: int | None = None, devices: Sequence[s
     `chosen` are keys of BenchmarkConfig; the sampling's length and temperature are part of them. The held-out share is
     training's own, so that no prompt is measured that the drafter saw. Raises ConfigError.
     """
+    if train.stage != Stage.TRAIN:
+        raise ConfigError(f"{train} is no training run: it has no drafter to measure")
     project = train.project
     prompts = _prompt_sets(project)
     if not prompts:

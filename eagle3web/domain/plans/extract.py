@@ -10,6 +10,7 @@ from eagle3web.domain.plans.configs import target_of, validate
 from eagle3web.enums import Stage
 from eagle3web.models import Run
 from pipeline.artifacts import Home
+from pipeline.errors import ConfigError
 
 
 def extract_config(responses: Run, *, devices: Sequence[str] = (), **chosen: Any) -> dict[str, Any]:
@@ -17,6 +18,8 @@ def extract_config(responses: Run, *, devices: Sequence[str] = (), **chosen: Any
 
     `chosen` are keys of ExtractConfig. The folder to write to is named when an attempt starts. Raises ConfigError.
     """
+    if responses.stage != Stage.GENERATE:
+        raise ConfigError(f"{responses} is no generation run: it has no answers to extract from")
     project = responses.project
     return validate(
         Stage.EXTRACT,
