@@ -71,8 +71,8 @@ class Job:
         stopped = self.finish_reason is not None and self.finish_reason["type"] == "stop"
         return self.output_ids[:-1] if stopped else self.output_ids[:]
 
-    def meta_info(self) -> dict[str, Any]:
-        """SGLang's account of a request."""
+    def meta_info(self, *, depths: bool = False) -> dict[str, Any]:
+        """SGLang's account of a request, and on demand `draft_depths`, one for each output token."""
         now = time.perf_counter()
         end, begin = self.finished or now, self.started or self.finished or now
         decoding = end - (self.first_token or end)
@@ -88,6 +88,7 @@ class Job:
             "first_token_latency": self.first_token and self.first_token - self.submitted,
             "decode_throughput": (len(self.output_ids) - 1) / decoding if decoding else None,
             **self.drafts.meta_info(len(self.output_ids)),
+            **({"draft_depths": self.depths[:]} if depths else {}),
         }
 
 

@@ -1,6 +1,6 @@
 """From a model folder to something that runs."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -9,8 +9,11 @@ import torch
 from transformers import AutoConfig, AutoModelForCausalLM, AutoTokenizer, LlamaForCausalLM
 from transformers.utils import logging
 
+from pipeline.draft_shape import DraftShape
 from pipeline.errors import ConfigError
 from pipeline.serving.embedded.cache import SlotCache, bytes_per_token
+from pipeline.serving.embedded.draft_loading import checkpoint_source, lookup_source
+from pipeline.serving.embedded.draft_source import DraftSource
 from pipeline.serving.embedded.llama import LlamaRunner
 from pipeline.serving.embedded.runner import Runner
 from pipeline.serving.embedded.transformers_runner import TransformersRunner, check_supported
@@ -30,6 +33,11 @@ class LoadOptions:
     slots: int
     context_length: int | None
     """None takes the model's own, as far as memory goes."""
+    draft_model: Path | None = None
+    """Folder of a drafter."""
+    draft: str | None = None
+    """lookup: drafts without a drafter."""
+    draft_shape: DraftShape = field(default_factory=DraftShape)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -41,10 +49,15 @@ class LoadedModel:
     eos_ids: frozenset[int]
     max_total_tokens: int
     """Tokens of cache that memory allows for all requests together."""
+    source: DraftSource | None = None
+    """What makes drafts for it, if anything does."""
 
 
 def load(options: LoadOptions) -> LoadedModel:
-    """Raises ConfigError for a folder without a model, or a model of a kind that cannot be served."""
+    """Raises ConfigError for a folder without a model, or a model of a kind that cannot be served.
+
+    Raises DataError for a drafter that is broken or was made for another model.
+    """
     if options.threads is not None:
         torch.set_num_threads(options.threads)
     logging.disable_progress_bar()  # type: ignore[no-untyped-call]
@@ -63,7 +76,16 @@ def load(options: LoadOptions) -> LoadedModel:
         tokenizer=AutoTokenizer.from_pretrained(options.model, local_files_only=True),
         eos_ids=_eos_ids(model),
         max_total_tokens=max_total_tokens,
+        source=_source(options, runner),
     )
+
+
+def _source(options: LoadOptions, runner: Runner) -> DraftSource | None:
+    if options.draft_model is not None:
+        if options.draft is not None:
+            raise ConfigError("drafts come from a drafter or from prompt lookup, not from both")
+        return checkpoint_source(options.draft_model, options.model, runner, options.draft_shape)
+    return None if options.draft is None else lookup_source(runner, options.draft_shape)
 
 
 def is_plain_llama(model: Any) -> bool:  # noqa: ANN401  (any model of transformers)

@@ -17,6 +17,7 @@ from torch import Tensor
 from pipeline.errors import EngineBusyError
 from pipeline.lean_ops import argmax
 from pipeline.serving.embedded.draft import Draft
+from pipeline.serving.embedded.draft_counts import DraftCounts
 from pipeline.serving.embedded.draft_source import DraftSource
 from pipeline.serving.embedded.job import Job
 from pipeline.serving.embedded.runner import HiddenStates, Runner
@@ -75,6 +76,8 @@ class Scheduler:
         self.steps = 0
         """Forwards of the model so far: proof of life."""
         self._throughput = _Throughput()
+        self._verified = DraftCounts()
+        """Of all jobs since the start."""
 
     @property
     def running(self) -> int:
@@ -88,6 +91,11 @@ class Scheduler:
     def gen_throughput(self) -> float:
         """Completion tokens a second, all jobs together, lately; 0 when idle."""
         return self._throughput.value
+
+    @property
+    def accept_length(self) -> float | None:
+        """Tokens a verification gave, all jobs since the start; None without drafts."""
+        return self._verified.correct / self._verified.verify_ct + 1 if self._verified.verify_ct else None
 
     def submit(self, jobs: Sequence[Job]) -> None:
         """Take all of them or none. Raises EngineBusyError when they do not fit into the queue."""
@@ -215,7 +223,8 @@ class Scheduler:
             self._tell_states(slot, job, verdict, first)
             verdicts.append(verdict)
             if self._source is not None:
-                job.drafts.add(proposed=len(draft) - 1, correct=verdict.correct)
+                for counts in (job.drafts, self._verified):
+                    counts.add(proposed=len(draft) - 1, correct=verdict.correct)
             first += len(draft)
         self._hand_out(jobs, verdicts)
         return jobs
