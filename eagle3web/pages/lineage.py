@@ -31,6 +31,8 @@ class _Facts:
     speedups: dict[int, BenchmarkRow]
     checkpoints: list[Checkpoint]
     measured: dict[int, str]
+    looked_at: int | None
+    """The checkpoint that the page is about."""
 
 
 def lineage_of(run_id: int, *, checkpoint_id: int | None = None) -> Lineage:
@@ -42,6 +44,7 @@ def lineage_of(run_id: int, *, checkpoint_id: int | None = None) -> Lineage:
         speedups=lineage.speedups_of(of_stage[Stage.BENCHMARK]),
         checkpoints=lineage.checkpoints_of(of_stage[Stage.TRAIN]),
         measured=lineage.drafters_measured(of_stage[Stage.BENCHMARK]),
+        looked_at=checkpoint_id,
     )
     nodes = [_run_node(run, facts) for run in family.runs]
     nodes += _dataset_nodes(family.inputs, [run for run in family.runs if run.stage == Stage.GENERATE])
@@ -83,12 +86,13 @@ def _dataset_nodes(inputs: Iterable[RunInput], runs: Sequence[Run]) -> list[Node
 
 
 def _checkpoint_nodes(runs: Sequence[Run], inputs: Sequence[RunInput], facts: _Facts) -> list[Node]:
-    """Of each training run the best checkpoint, and those that benchmarks measured; one to come while there is none."""
+    """Of each training run the best checkpoint, those that benchmarks measured, and the one that the page is about; one to come
+    while there is none."""
     measured = set(facts.measured.values())
     found = []
     for run in runs:
         saved = [row for row in facts.checkpoints if row.run_id == run.pk]
-        shown = [row for row in saved if row.best or row.path in measured] or saved[-1:]
+        shown = [row for row in saved if row.best or row.path in measured or row.pk == facts.looked_at] or saved[-1:]
         found += [_checkpoint_node(row) for row in shown]
         if not shown and any(row.source_id == run.pk for row in inputs):
             found.append(
@@ -108,7 +112,7 @@ def _checkpoint_node(row: Checkpoint) -> Node:
 
 
 def _place(row: Checkpoint) -> str:
-    return reverse("run", args=[row.run_id])
+    return reverse("checkpoint", args=[row.pk])
 
 
 def _edges(inputs: Iterable[RunInput], nodes: Sequence[Node], facts: _Facts) -> list[tuple[str, str]]:

@@ -45,7 +45,7 @@ def show(request: HttpRequest, checkpoint_id: int) -> HttpResponse:
     context |= {
         "card": checkpoints.card_of(row),
         "manifest_keys": list(flat(row.manifest)),
-        "lineage": lineage_of(row.run_id),
+        "lineage": lineage_of(row.run_id, checkpoint_id=row.pk),
         "topics": topics(f"checkpoint/{row.pk}", row.project_id),
     }
     return render(request, "checkpoints/checkpoint.html", context)

@@ -80,6 +80,13 @@ def test_two_benchmarks_of_two_checkpoints_go_through_their_own(chain: list[Run]
     assert len(lineage_of(train.pk).drawing.curves) == 7
 
 
+def test_a_page_about_a_checkpoint_shows_that_one_too(chain: list[Run]) -> None:
+    train = chain[2]
+    plain, _best = saved(train, 100), saved(train, 200, best=True)
+    nodes = lineage_of(train.pk, checkpoint_id=plain.pk).nodes
+    assert [(node.title, node.here) for node in nodes if node.column == 4] == [("step 100", True), ("step 200", False)]
+
+
 def test_queries_do_not_grow_with_the_family(chain: list[Run], django_assert_max_num_queries: DjangoAssertNumQueries) -> None:
     for _ in range(5):
         factories.run_input(factories.run(chain[1].project, stage="train"), chain[1], kind="hidden")
