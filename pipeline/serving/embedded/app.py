@@ -46,6 +46,7 @@ def create_app(engine: Engine) -> Starlette:
         Route("/generate", api.generate, methods=["POST"]),
         Route("/v1/completions", api.completions, methods=["POST"]),
         Route("/abort_request", api.abort_request, methods=["POST"]),
+        Route("/flush_capture", api.flush_capture, methods=["POST"]),
         Route("/flush_cache", api.flush_cache, methods=["GET", "POST"]),
     ]
     handlers: dict[Any, Any] = {BadRequestError: _bad_request, EngineBusyError: _busy}
@@ -85,6 +86,7 @@ class _Api:
 
     async def server_info(self, _request: Request) -> Response:
         model, scheduler = self._engine.model, self._engine.scheduler
+        capture = self._engine.capture
         state = {"last_gen_throughput": scheduler.gen_throughput, "avg_spec_accept_length": None}
         return JSONResponse(
             {
@@ -93,6 +95,7 @@ class _Api:
                 "context_length": model.runner.context_length,
                 "max_total_num_tokens": model.max_total_tokens,
                 "internal_states": [state],
+                "capture": None if capture is None else capture.status(),
             }
         )
 
@@ -116,7 +119,9 @@ class _Api:
         prompts, is_batch = self._prompts(body)
         if body.stream and is_batch:
             raise BadRequestError("streaming takes one prompt at a time")
-        jobs = self._engine.submit(prompts, body.sampling_params, request_ids(body.rid, len(prompts)))
+        if body.capture is not None and len(prompts) != 1:
+            raise BadRequestError("a captured request has one prompt")
+        jobs = self._engine.submit(prompts, body.sampling_params, request_ids(body.rid, len(prompts)), body.capture)
         if body.stream:
             return StreamingResponse(self._events(jobs[0]), media_type="text/event-stream")
         if not await self._finished_before_disconnect(request, jobs):
@@ -151,6 +156,12 @@ class _Api:
         if self._engine.unfinished():
             return PlainTextResponse("Requests are running or waiting; nothing was flushed.", 400)
         return PlainTextResponse("Cache flushed.")
+
+    async def flush_capture(self, _request: Request) -> Response:
+        """Write the states of all answers that have ended; how things stand then."""
+        if self._engine.capture is None:
+            raise BadRequestError("this engine was started without --capture")
+        return JSONResponse(await asyncio.to_thread(self._engine.capture.flush))
 
     def _prompts(self, body: GenerateRequest) -> tuple[list[tuple[int, ...]], bool]:
         """Token ids of each prompt, and whether a list of prompts was sent."""

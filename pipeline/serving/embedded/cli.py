@@ -17,6 +17,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("--max-queued", type=_positive, metavar="N", help="requests that may wait; more get a 503 (default: no limit)")
     add("--threads", type=_positive, metavar="N", help="CPU threads of one operation (default: all cores)")
     add("--context-length", type=_positive, metavar="N", help="longest prompt + answer (default: the model's)")
+    add("--capture", type=Path, metavar="FOLDER", help="keep the hidden states of answers that name their prompt")
     add("--ready-file", type=Path, metavar="FILE", help='write {"url", "pid"} here once the model is loaded')
 
 

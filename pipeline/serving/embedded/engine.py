@@ -9,9 +9,10 @@ import threading
 from collections.abc import Callable, Sequence
 
 from pipeline.errors import BadRequestError, EngineBusyError, PipelineError
+from pipeline.serving.embedded.capture import Capture
 from pipeline.serving.embedded.job import Job, new_job
 from pipeline.serving.embedded.loading import LoadedModel
-from pipeline.serving.embedded.requests import SamplingParams, check_prompt
+from pipeline.serving.embedded.requests import CaptureName, SamplingParams, check_prompt
 from pipeline.serving.embedded.scheduler import Limits, Scheduler
 
 
@@ -24,6 +25,7 @@ class Engine:
         *,
         max_running: int,
         max_queued: int | None = None,
+        capture: Capture | None = None,
         on_ready: Callable[[], None] = lambda: None,
         on_death: Callable[[str], None] = lambda _reason: None,
     ) -> None:
@@ -31,6 +33,7 @@ class Engine:
         self._load = load
         self._max_running = max_running
         self._max_queued = max_queued
+        self.capture = capture
         self._on_ready = on_ready
         self._on_death = on_death
         self._thread = threading.Thread(target=self._run, name="model", daemon=True)
@@ -66,8 +69,16 @@ class Engine:
         if self._serving is not None:
             self.scheduler.stop()
             self._thread.join()
+        if self.capture is not None:
+            self.capture.close()
 
-    def submit(self, prompts: Sequence[tuple[int, ...]], sampling: SamplingParams, rids: Sequence[str]) -> list[Job]:
+    def submit(
+        self,
+        prompts: Sequence[tuple[int, ...]],
+        sampling: SamplingParams,
+        rids: Sequence[str],
+        capture: CaptureName | None = None,
+    ) -> list[Job]:
         """Queue all prompts or none. Raises BadRequestError, or EngineBusyError when the queue is full."""
         model, scheduler = self._loaded()
         for ids in prompts:
@@ -76,6 +87,8 @@ class Engine:
         if twice is not None:
             raise BadRequestError(f"duplicate request id: {twice}")
         jobs = [new_job(rid, ids, sampling, model.eos_ids) for rid, ids in zip(rids, prompts, strict=True)]
+        if capture is not None and self.capture is not None:
+            self.capture.expect(jobs[0], capture)
         scheduler.submit(jobs)
         for job in jobs:
             self._jobs[job.rid] = job
@@ -127,7 +140,11 @@ class Engine:
                 max_queued=self._max_queued,
                 max_total_tokens=model.max_total_tokens,
             )
-            scheduler = Scheduler(model.runner, limits, self._tell)
+            observer = None
+            if self.capture is not None:
+                model.runner.watch(self.capture.layers)
+                observer = self.capture.observe
+            scheduler = Scheduler(model.runner, limits, self._tell, observer=observer)
             self._serving = (model, scheduler)
             self._on_ready()
             scheduler.run()
@@ -138,4 +155,8 @@ class Engine:
                 self._on_death(reason)
 
     def _tell(self, jobs: Sequence[Job]) -> None:
+        if self.capture is not None:
+            for job in jobs:
+                if job.finish_reason is not None:
+                    self.capture.finish(job)
         self._loop.call_soon_threadsafe(self._deliver, jobs)

@@ -35,6 +35,14 @@ class SamplingParams(_Strict):
         return self.temperature == 0 or self.top_k == 1
 
 
+class CaptureName(_Strict):
+    """Which prompt a request answers: the name of the document that an engine with --capture keeps of it."""
+
+    dataset: str
+    name: str
+    """The prompt's key."""
+
+
 class GenerateRequest(_Strict):
     """The body of /generate: one prompt or a list of them, as token ids or as text."""
 
@@ -43,6 +51,8 @@ class GenerateRequest(_Strict):
     sampling_params: SamplingParams = SamplingParams()
     rid: str | tuple[str, ...] | None = None
     stream: bool = False
+    capture: CaptureName | None = None
+    """Read by an engine with --capture only."""
 
 
 class CompletionRequest(_Strict):

@@ -12,7 +12,9 @@ import sys
 import uvicorn
 
 from pipeline.artifacts import write_json
+from pipeline.errors import PipelineError
 from pipeline.serving.embedded.app import create_app
+from pipeline.serving.embedded.capture import Capture
 from pipeline.serving.embedded.engine import Engine
 from pipeline.serving.embedded.loading import LoadOptions, load
 
@@ -31,6 +33,11 @@ def serve(args: argparse.Namespace) -> int:
         slots=args.max_running,
         context_length=args.context_length,
     )
+    try:
+        capture = Capture(args.capture, args.model) if args.capture else None
+    except PipelineError as error:
+        sys.stderr.write(f"engine failed: {error}\n")
+        return 1
     listener = socket.create_server((args.host, args.port), backlog=2048)
     url = f"http://{args.host}:{listener.getsockname()[1]}"
     deaths: list[str] = []
@@ -45,7 +52,12 @@ def serve(args: argparse.Namespace) -> int:
         server.should_exit = True
 
     engine = Engine(
-        lambda: load(options), max_running=args.max_running, max_queued=args.max_queued, on_ready=on_ready, on_death=on_death
+        lambda: load(options),
+        max_running=args.max_running,
+        max_queued=args.max_queued,
+        capture=capture,
+        on_ready=on_ready,
+        on_death=on_death,
     )
     config = uvicorn.Config(create_app(engine), ws="none", log_level="warning", timeout_graceful_shutdown=2)
     server = uvicorn.Server(config)
