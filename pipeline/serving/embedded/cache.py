@@ -14,7 +14,7 @@ import torch
 from torch import Tensor
 
 from pipeline.serving.embedded.draft import Draft
-from pipeline.serving.embedded.row_plan import RowPlan, plan_rows
+from pipeline.serving.embedded.row_plan import RowPlan, plan_branches, plan_rows
 
 
 class SlotCache:
@@ -46,6 +46,10 @@ class SlotCache:
     def plan(self, drafts: Sequence[Draft]) -> RowPlan:
         """The rows of one forward over the first len(drafts) slots."""
         return plan_rows(drafts, self.lengths[: len(drafts)], self.context, self.dtype, self.device)
+
+    def plan_branches(self, batch: int, depth: int, seen: Tensor) -> RowPlan:
+        """Rows that grow a tree in each of the first `batch` slots, whose lengths stay; see `row_plan.plan_branches`."""
+        return plan_branches(self.lengths[:batch], depth, seen, self.context, self.dtype, self.device)
 
     def write(self, layer: int, plan: RowPlan, keys_values: Tensor) -> Tensor:
         """Write all rows, [2, rows, kv_heads, head_dim]; returns the slots, [2, batch, longest, kv_heads, head_dim]."""

@@ -18,6 +18,7 @@ from pipeline.serving.embedded.grouped_attention import GroupedAttention, attend
 from pipeline.serving.embedded.linear import prepare
 from pipeline.serving.embedded.packed_layer import Attend, PackedLayer
 from pipeline.serving.embedded.rotary import signed
+from pipeline.serving.embedded.row_plan import RowPlan
 
 
 class DrafterRunner:
@@ -86,13 +87,22 @@ class DrafterRunner:
     @torch.inference_mode()
     def feed(self, tokens: Sequence[Sequence[int]], hidden: Tensor) -> Tensor:
         """The same with the drafter's own outputs in place of features; [rows, H] → [rows, H]."""
-        drafts = [Draft(tuple(some)) for some in tokens]
-        plan = self.cache.plan(drafts)
-        attend = GroupedAttention(self.cache, plan, self._layer.heads).of_layer(0)
-        out = self._forward([token for some in tokens for token in some], hidden, plan.positions, attend)
+        out = self._planned(tokens, hidden, self.cache.plan([Draft(tuple(some)) for some in tokens]))
         for slot, some in enumerate(tokens):
             self.cache.grow(slot, len(some))
         return out
+
+    @torch.inference_mode()
+    def branch(self, tokens: Sequence[Sequence[int]], hidden: Tensor, depth: int, seen: Tensor) -> Tensor:
+        """Feed a tree's frontier, guessed `depth` steps ahead, as many nodes for each slot; the slots' lengths stay.
+
+        hidden: the output after each node's parent, [slots · nodes, H] → [slots · nodes, H]; seen: see `plan_branches`.
+        """
+        return self._planned(tokens, hidden, self.cache.plan_branches(len(tokens), depth, seen))
+
+    def _planned(self, tokens: Sequence[Sequence[int]], hidden: Tensor, plan: RowPlan) -> Tensor:
+        attend = GroupedAttention(self.cache, plan, self._layer.heads).of_layer(0)
+        return self._forward([token for some in tokens for token in some], hidden, plan.positions, attend)
 
     @torch.inference_mode()
     def logits(self, hidden: Tensor) -> Tensor:

@@ -9,6 +9,7 @@ from torch import Tensor
 from pipeline.draft_shape import DraftShape
 from pipeline.lean_ops import argmax
 from pipeline.serving.embedded.draft import Draft
+from pipeline.serving.embedded.draft_tree import DraftTree
 from pipeline.serving.embedded.drafter_runner import DrafterRunner
 from pipeline.serving.embedded.job import Job
 from pipeline.serving.embedded.runner import HiddenStates
@@ -48,10 +49,12 @@ class DrafterSource:
 
     def propose(self, jobs: Sequence[Job]) -> list[Draft]:
         newest = [job.output_ids[-1] for job in jobs]
+        # A chain of n guesses takes n steps, and so does the deepest branch of a tree at most.
         steps = min(self._shape.steps, self._shape.draft_tokens - 1, max(job.left for job in jobs) - 1)
         if steps < 1:
             return [Draft((token,)) for token in newest]
-        return self._chains(newest, self._read_accepted(len(jobs)), steps)
+        hidden = self._read_accepted(len(jobs))
+        return self._chains(newest, hidden, steps) if self._shape.topk == 1 else self._trees(newest, hidden, steps)
 
     def _read_accepted(self, count: int) -> Tensor:
         """The drafter's output after the newest token of each slot, [count, H]."""
@@ -71,6 +74,30 @@ class DrafterSource:
         for slot in range(len(chains)):
             self._runner.rewind(slot, steps - 1)
         return [Draft(tuple(chain)) for chain in chains]
+
+    def _trees(self, newest: Sequence[int], hidden: Tensor, steps: int) -> list[Draft]:
+        """The likeliest nodes of a tree of `topk` branches; hidden [slots, H]."""
+        trees = [DraftTree(token) for token in newest]
+        seen = torch.empty(len(trees), 1, 0, dtype=torch.bool)  # [slots, frontier, rows so far]
+        for depth in range(1, steps + 1):
+            log_probabilities, draft_ids = (
+                side.view(len(trees), -1, self._shape.topk).tolist()
+                for side in self._likeliest(hidden)  # [slots · frontier, topk] each
+            )
+            branches = zip(trees, draft_ids, log_probabilities, strict=True)
+            origins = torch.tensor([tree.branch(tokens, chances) for tree, tokens, chances in branches])  # [slots, topk]
+            if depth < steps:
+                rows = origins + torch.arange(len(trees))[:, None] * seen.shape[1]
+                own = torch.eye(self._shape.topk, dtype=torch.bool).expand(len(trees), -1, -1)
+                seen = torch.cat((seen.flatten(0, 1)[rows], own), dim=-1)
+                parents = hidden[rows.flatten().to(hidden.device)]
+                hidden = self._runner.branch([tree.frontier_tokens for tree in trees], parents, depth, seen)
+        return [tree.draft(self._shape.draft_tokens - 1) for tree in trees]
+
+    def _likeliest(self, hidden: Tensor) -> tuple[Tensor, Tensor]:
+        """Log probabilities and the target's ids of the `topk` likeliest tokens of each row."""
+        best = torch.log_softmax(self._runner.logits(hidden).float(), dim=-1).topk(self._shape.topk)
+        return best.values, self._runner.token_ids[best.indices]
 
     def move(self, source: int, target: int) -> None:
         self._runner.cache.move(source, target)

@@ -73,6 +73,32 @@ def plan_rows(
     )
 
 
+def plan_branches(
+    lengths: Sequence[int], depth: int, seen: Tensor, context: int, dtype: torch.dtype, device: torch.device
+) -> RowPlan:
+    """Rows that grow a tree: as many for each request, all `depth` steps after its last row that counts.
+
+    `seen`: bool [batch, width, rows]: which rows of the tree so far each of these follows; these themselves are the last.
+    """
+    batch, width, rows = seen.shape
+    starts, longest = torch.tensor(lengths)[:, None], max(lengths) + rows
+    places = starts + torch.arange(rows - width, rows)  # [batch, width]
+    mask = torch.full((batch, width, longest), -torch.inf, dtype=dtype)
+    for slot, length in enumerate(lengths):
+        mask[slot, :, :length] = 0
+        mask[slot, :, length : length + rows].masked_fill_(seen[slot], 0)
+    return RowPlan(
+        positions=(starts + depth - 1).expand(-1, width).flatten().to(device),
+        places=(places + torch.arange(batch)[:, None] * context).flatten().to(device),
+        batch=batch,
+        width=width,
+        longest=longest,
+        mask=mask[:, None].to(device),
+        padded=None,
+        unpadded=None,
+    )
+
+
 def ancestors(parents: Sequence[int]) -> Tensor:
     """bool [n, n]: row i sees node j, itself or a node on its way up."""
     seen = torch.eye(len(parents), dtype=torch.bool)

@@ -73,6 +73,25 @@ def test_a_batch_of_several_lengths_equals_each_alone(drafter: Drafter, runner: 
         assert torch.allclose(found[:, slot], reference(drafter, tokens, features)[:, -1], atol=1e-4)
 
 
+def test_each_branch_of_a_tree_equals_its_own_chain(drafter: Drafter, runner: DrafterRunner) -> None:
+    """Two slots, three steps; in each slot the second step has the nodes a and b, the third a → c and b → d."""
+    slots = [inputs(seed) for seed in (1, 2)]
+    for slot, (tokens, features) in enumerate(slots):
+        runner.extend(slot, tokens[0, : -1 - slot].tolist(), features[: -1 - slot])
+    news = [(tokens[0, -1 - slot :].tolist(), features[-1 - slot :]) for slot, (tokens, features) in enumerate(slots)]
+    first = runner.read([new for new, _ in news], torch.cat([features for _, features in news]))  # [2, H]
+    a_b, own = torch.tensor([[3, 11], [7, 19]]), torch.eye(2, dtype=torch.bool).expand(2, -1, -1)
+    second = runner.branch(a_b.tolist(), first.repeat_interleave(2, 0), 1, own)
+    c_d = torch.tensor([[8, 9], [10, 12]])
+    found = runner.logits(runner.branch(c_d.tolist(), second, 2, torch.cat((own, own), dim=-1)))
+    for slot, (tokens, features) in enumerate(slots):
+        for branch in range(2):
+            chain = tokens.clone()
+            chain[1, -1], chain[2, -1] = a_b[slot, branch], c_d[slot, branch]
+            expected = reference(drafter, chain, features)[2, -1]
+            assert torch.allclose(found[2 * slot + branch], expected, atol=1e-4)
+
+
 def test_guesses_leave_no_trace(drafter: Drafter, runner: DrafterRunner) -> None:
     tokens, features = inputs(4)
     runner.extend(0, tokens[0, :9].tolist(), features[:9])

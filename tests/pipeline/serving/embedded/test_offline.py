@@ -23,6 +23,7 @@ from tests.support.tiny_speculation import save_tiny_drafter, tiny_drafter_for
 NEW_TOKENS = 40
 PROMPTS = [random.Random(n).choices(range(3, VOCAB_SIZE), k=1 + 7 * n) for n in range(12)]
 CHAIN = DraftShape(steps=3, topk=1, draft_tokens=4)
+SHAPES = [CHAIN, DraftShape(steps=1, topk=1, draft_tokens=2), DraftShape(steps=3, topk=3, draft_tokens=8)]
 
 
 @pytest.fixture(scope="module")
@@ -43,12 +44,15 @@ def test_plain_decoding_drafts_nothing(plain: list[Decoded]) -> None:
     assert {(len(answer.tokens), answer.verify_ct, answer.depths) for answer in plain} == {(NEW_TOKENS, 0, (0,) * NEW_TOKENS)}
 
 
-def test_drafts_of_a_drafter_change_no_token(loaded: LoadedModel, plain: list[Decoded], deep_folder: Path) -> None:
+@pytest.mark.parametrize("shape", SHAPES, ids=str)
+def test_drafts_of_a_drafter_change_no_token(
+    loaded: LoadedModel, plain: list[Decoded], deep_folder: Path, shape: DraftShape
+) -> None:
     drafter = tiny_drafter_for(deep_folder)
-    together = decode(loaded.runner, drafter, PROMPTS, max_new_tokens=NEW_TOKENS, shape=CHAIN)
+    together = decode(loaded.runner, drafter, PROMPTS, max_new_tokens=NEW_TOKENS, shape=shape)
     assert tokens(together) == tokens(plain)
-    alone = [decode(loaded.runner, drafter, [ids], max_new_tokens=NEW_TOKENS, shape=CHAIN)[0] for ids in PROMPTS[:4]]
-    assert tokens(alone) == tokens(plain)[:4]
+    alone = [decode(loaded.runner, drafter, [ids], max_new_tokens=NEW_TOKENS, shape=shape)[0] for ids in PROMPTS[:3]]
+    assert tokens(alone) == tokens(plain)[:3]
     assert sum(answer.verify_ct for answer in together) < sum(len(answer.tokens) for answer in together)
 
 
@@ -120,8 +124,11 @@ def test_an_answer_may_fill_the_context(deep_folder: Path) -> None:
     runner, prompts = load(options).runner, [PROMPTS[0], PROMPTS[5]]
     longest = context - len(prompts[1])
     expected = decode(runner, None, prompts, max_new_tokens=longest)
-    for source in (tiny_drafter_for(deep_folder), lookup_source(runner, replace(CHAIN, draft_tokens=9))):
-        assert tokens(decode(runner, source, prompts, max_new_tokens=longest, shape=CHAIN)) == tokens(expected)
+    for shape in SHAPES:
+        found = decode(runner, tiny_drafter_for(deep_folder), prompts, max_new_tokens=longest, shape=shape)
+        assert tokens(found) == tokens(expected)
+    found = decode(runner, lookup_source(runner, replace(CHAIN, draft_tokens=9)), prompts, max_new_tokens=longest)
+    assert tokens(found) == tokens(expected)
     with pytest.raises(BadRequestError, match="exceeds the model's context length"):
         decode(runner, None, prompts, max_new_tokens=longest + 1)
 
