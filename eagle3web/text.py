@@ -7,7 +7,18 @@ writing around. They stay in the text, as signs: a page shows what is there, and
 import re
 
 _DIRECTION = "\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069"
-_UNSEEN = re.compile(f"[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\ufeff\ufff9-\ufffb{_DIRECTION}\ud800-\udfff]")
+_WIDTHLESS = (
+    "\u00ad\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180e\u200b\u2060-\u2064\u206a-\u206f\u3164\uffa0\U000e0000-\U000e007f"
+)
+# Joiners belong to emoji and to several scripts; beside a letter of ASCII, or at an end, they join nothing.
+_JOINERS = "(?<![^\x00-\x7f])[\u200c\u200d]|[\u200c\u200d](?![^\x00-\x7f])"
+_UNSEEN = re.compile(
+    f"[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\ufeff\ufff9-\ufffb{_DIRECTION}{_WIDTHLESS}\ud800-\udfff]|{_JOINERS}"
+)
+SIGN = re.compile(r"⟨U\+([0-9A-F]{4,6})⟩|[\u2400-\u241f\u2421]")
+"""What `visible` puts in place of a character."""
+NO_BREAK = "\u00a0"
+_BEFORE_UNIT = re.compile(r"(?<=\d) (?=(?:\d{3}|[kMGT]|[kMGT]?B|ms|s|min|h|d|%|tok/s|req/s)(?![\w]))")
 
 LINE_LIMIT = 2000
 """Characters of one log line on a page; the download has them all."""
@@ -26,6 +37,11 @@ def visible(text: str) -> str:
     Tabs and line feeds stay.
     """
     return _UNSEEN.sub(_sign, text)
+
+
+def unbroken(text: str) -> str:
+    """The text with its numbers tied to their groups and units, so that no line ends within `10 000 tokens` or `7 h 24 min`."""
+    return _BEFORE_UNIT.sub(NO_BREAK, text)
 
 
 def cut(text: str, limit: int) -> tuple[str, int]:

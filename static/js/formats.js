@@ -1,25 +1,27 @@
 // Numbers and times as eagle3web/formats.py writes them, for what moves between two messages of the server.
 export const UNKNOWN = "–";
 
-export const count = (n) => Math.round(n).toString().replace(/\B(?=(\d{3})+$)/g, " ");
+const NB = "\u00a0"; // numbers do not break before their units
+
+export const count = (n) => Math.round(n).toString().replace(/\B(?=(\d{3})+$)/g, NB);
 
 export const tokens = (n) => {
   if (n >= 999_995) {
     const [size, unit] = n >= 1e9 ? [1e9, "G"] : [1e6, "M"];
-    return `${(n / size).toFixed(2)} ${unit}`;
+    return `${(n / size).toFixed(2)}${NB}${unit}`;
   }
-  return n >= 999.95 ? `${(n / 1e3).toFixed(1)} k` : count(n);
+  return n >= 999.95 ? `${(n / 1e3).toFixed(1)}${NB}k` : count(n);
 };
 
 export const duration = (seconds) => {
   const whole = Math.max(0, Math.round(seconds));
-  if (whole < 60) return `${whole} s`;
-  if (whole < 600 && whole % 60) return `${Math.floor(whole / 60)} min ${whole % 60} s`;
-  if (whole < 3600) return `${Math.round(seconds / 60)} min`;
+  if (whole < 60) return `${whole}${NB}s`;
+  if (whole < 600 && whole % 60) return `${Math.floor(whole / 60)}${NB}min${NB}${whole % 60}${NB}s`;
+  if (whole < 3600) return `${Math.round(seconds / 60)}${NB}min`;
   const minutes = Math.round(seconds / 60);
-  if (minutes < 48 * 60) return `${Math.floor(minutes / 60)} h ${String(minutes % 60).padStart(2, "0")} min`;
+  if (minutes < 48 * 60) return `${Math.floor(minutes / 60)}${NB}h${NB}${String(minutes % 60).padStart(2, "0")}${NB}min`;
   const hours = Math.round(seconds / 3600);
-  return `${Math.floor(hours / 24)} d ${hours % 24} h`;
+  return `${Math.floor(hours / 24)}${NB}d${NB}${hours % 24}${NB}h`;
 };
 
 const isZone = (name) => {

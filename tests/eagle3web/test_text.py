@@ -1,4 +1,4 @@
-from eagle3web.text import cut, plotly, visible
+from eagle3web.text import cut, plotly, unbroken, visible
 
 
 def test_visible_shows_terminal_escapes_and_control_characters() -> None:
@@ -11,6 +11,21 @@ def test_visible_shows_marks_that_turn_the_direction_around() -> None:
 
 def test_visible_shows_lone_surrogates() -> None:
     assert visible("\ud83d") == "⟨U+D83D⟩"
+
+
+def test_visible_shows_what_has_no_width() -> None:
+    assert visible("a\u200bb\u00adc\u2060d\U000e0041") == "a⟨U+200B⟩b⟨U+00AD⟩c⟨U+2060⟩d⟨U+E0041⟩"
+
+
+def test_visible_shows_joiners_only_where_they_join_nothing() -> None:
+    assert visible("a\u200db \u200c") == "a⟨U+200D⟩b ⟨U+200C⟩"
+    family, persian = "👨\u200d👩\u200d👧", "\u0645\u06cc\u200c\u062e\u0648\u0627\u0647\u0645"
+    assert (visible(family), visible(persian)) == (family, persian)
+
+
+def test_unbroken_ties_numbers_to_their_groups_and_units() -> None:
+    tied = unbroken("10 000 tokens in 7 h 24 min, 2 094 tok/s, 5 % of 3 runs, 17.03 M, 12 stops").replace("\u00a0", "_")
+    assert tied == "10_000 tokens in 7_h 24_min, 2_094_tok/s, 5_% of 3 runs, 17.03_M, 12 stops"
 
 
 def test_visible_keeps_tabs_lines_and_ordinary_writing() -> None:

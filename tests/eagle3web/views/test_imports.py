@@ -62,7 +62,7 @@ def test_upload_is_kept_while_the_name_is_mended(
 ) -> None:
     refused = operator.post("/datasets/import/", {"slug": "my prompts", "upload": prompts_file()})
     html = refused.content.decode()
-    assert (refused.status_code, "<b>prompts.jsonl</b>, 16 B, is uploaded and kept" in html) == (422, True)
+    assert (refused.status_code, "<b>prompts.jsonl</b>, 16\u00a0B, is uploaded and kept" in html) == (422, True)
     token = re.findall(r'name="kept" value="([^"]+)"', html)[0]
     fields = {"slug": "B3", "kept": token} | ({"upload": prompts_file(second)} if second else {})
     assert operator.post("/datasets/import/", fields).status_code == 302

@@ -89,7 +89,7 @@ def test_pipeline_says_what_it_will_take(operator: Client, project: Project, tmp
     (tmp_path / "config.json").write_text('{"hidden_size": 576}')
     Project.objects.update(target_path=str(tmp_path))
     html = operator.get("/projects/p/runs/new/pipeline/").content.decode()
-    assert "4 608" in html
+    assert "4\u00a0608" in html
     assert "Still to generate" in html
     assert "What an empty field means" in html
 
