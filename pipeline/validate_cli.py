@@ -47,14 +47,26 @@ def run(args: argparse.Namespace) -> int:
         with _progress(args.file.name) as progress:
             for _ in read_conversations(args.file, report, vocab_size=vocab_size, progress=progress):
                 pass
-    except (DataError, OSError) as error:
+    except DataError as error:
         report.error = str(error)
+    except OSError as error:
+        report.error = _why_unreadable(args.file, error)
     if args.json:
         keep = {} if args.limit is None else {"keep": args.limit}
         sys.stdout.write(json.dumps(report.to_json(**keep), indent=1) + "\n")
     else:
         sys.stdout.writelines(_text(args.file, report, SHOWN_PROBLEMS if args.limit is None else args.limit))
     return 0 if report.accepted else 1
+
+
+def _why_unreadable(path: Path, error: OSError) -> str:
+    match error:
+        case FileNotFoundError():
+            return f"there is no file {path}"
+        case IsADirectoryError():
+            return f"{path} is a folder; name one file"
+        case _:
+            return f"{path} cannot be read: {error.strerror or error}"
 
 
 @contextmanager

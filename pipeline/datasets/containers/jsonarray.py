@@ -7,6 +7,7 @@ import io
 import re
 from collections.abc import Iterator
 
+from pipeline.datasets.containers.compression import DamagedFileError
 from pipeline.datasets.containers.rows import MAX_ROW_BYTES, RawRow, parse_row, too_long
 from pipeline.datasets.report import RowError
 
@@ -20,10 +21,15 @@ def read_json_array(stream: io.BufferedReader) -> Iterator[RawRow]:
     opening = bytearray()
     while not opening.endswith(b"["):
         opening += stream.read(1)
+    # read1 hands out what was decompressed before the place where a packed file is damaged; read would lose it.
     splitter = _Splitter(line=1 + opening.count(b"\n"))
-    while not splitter.closed and (chunk := stream.read(CHUNK_BYTES)):
-        yield from splitter.feed(chunk)
-    while not splitter.after.strip() and (chunk := stream.read(CHUNK_BYTES)):
+    try:
+        while not splitter.closed and (chunk := stream.read1(CHUNK_BYTES)):
+            yield from splitter.feed(chunk)
+    except DamagedFileError:
+        yield from splitter.whole_last()
+        raise
+    while not splitter.after.strip() and (chunk := stream.read1(CHUNK_BYTES)):
         splitter.after = chunk
     yield from splitter.finish()
 
@@ -57,9 +63,15 @@ class _Splitter:
         else:
             self._keep(data[start : len(data) - len(self._carry)])
 
+    def whole_last(self) -> Iterator[RawRow]:
+        """Yield the last element of a list that breaks off, where its brackets are closed: only its comma is missing."""
+        if not self._depth and not self._in_string and b"".join(self._parts).rstrip().endswith((b"}", b"]")):
+            yield from self._take()
+
     def finish(self) -> Iterator[RawRow]:
         """Yield what is wrong with the end of the file, if anything."""
         if not self.closed:
+            yield from self.whole_last()
             yield RawRow(index=self._index, line=self._line, error=RowError("the file ends inside the list"))
         elif self.after.strip():
             yield RawRow(index=self._index, line=self._line, error=RowError("text after the end of the list"))

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from pathlib import Path, PurePath
 
 from pipeline.datasets.containers import parquet
-from pipeline.datasets.containers.compression import Progress, open_plain
+from pipeline.datasets.containers.compression import DamagedFileError, Progress, open_plain
 from pipeline.datasets.containers.jsonarray import read_json_array
 from pipeline.datasets.containers.jsonlines import BOM, read_json_lines
 from pipeline.datasets.containers.rows import RawRow
@@ -20,6 +20,8 @@ def read_rows(path: Path, *, name: str = "", progress: Progress | None = None) -
     with open_plain(path, progress) as stream:
         if stream.peek(4).startswith(parquet.MAGIC):
             yield from _parquet_rows(path, stream, progress)
+        elif _is_called_parquet(name or path.name) and not _may_be_json(stream):
+            raise DamagedFileError("the file is called .parquet, but it is no Parquet file: it does not begin with PAR1")
         elif _is_list(stream, name or path.name):
             yield from read_json_array(stream)
         else:
@@ -42,3 +44,12 @@ def _is_list(stream: io.BufferedReader, name: str) -> bool:
         return False
     suffixes = [suffix.lower() for suffix in PurePath(name).suffixes]
     return ".json" in suffixes[-2:] or head[1:].lstrip()[:1] in (b"{", b"]", b"")
+
+
+def _is_called_parquet(name: str) -> bool:
+    return ".parquet" in [suffix.lower() for suffix in PurePath(name).suffixes][-2:]
+
+
+def _may_be_json(stream: io.BufferedReader) -> bool:
+    """Nothing, or something that begins as rows of JSON do: names lie, and content decides."""
+    return stream.peek(1).removeprefix(BOM).lstrip()[:1] in (b"", b"{", b"[")

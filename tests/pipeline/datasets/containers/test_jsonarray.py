@@ -49,6 +49,19 @@ def test_a_file_that_ends_inside_the_list_is_reported(raw: bytes) -> None:
     assert rows(raw) == [(1, {"a": 1}), (2, "the file ends inside the list")]
 
 
+@pytest.mark.parametrize("end", [b"", b"\n", b" \n  ", b","])
+@pytest.mark.parametrize("size", [1, 1 << 18])
+def test_last_row_of_a_torn_list_is_kept_when_it_is_whole(end: bytes, size: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(jsonarray, "CHUNK_BYTES", size)
+    found = rows(b'[{"a": 1},{"a": "]}"}' + end)
+    assert [value for _, value in found] == [{"a": 1}, {"a": "]}"}, "the file ends inside the list"]
+
+
+@pytest.mark.parametrize("raw", [b"[1, 2", b'["a", "b', b"[[1], [2", b"[1, tru"])
+def test_last_row_that_may_go_on_is_not_kept(raw: bytes) -> None:
+    assert [value for _, value in rows(raw)][1:] == ["the file ends inside the list"]
+
+
 def test_text_after_the_list_is_reported() -> None:
     assert rows(b"[1]\n\n  [2]") == [(1, 1), (1, "text after the end of the list")]
     assert rows(b"[1]" + b"\n" * 600_000 + b"x") == [(1, 1), (1, "text after the end of the list")]

@@ -1,5 +1,6 @@
 import gzip
 import json
+import zlib
 from pathlib import Path
 from typing import Any
 
@@ -8,6 +9,7 @@ import pytest
 import zstandard
 from pyarrow import parquet
 
+from pipeline.datasets.containers.compression import DamagedFileError
 from pipeline.datasets.containers.source import read_rows
 
 ROWS = [{"id": "a", "prompt": "first"}, {"id": "b", "prompt": "second [x], {y}"}]
@@ -50,3 +52,22 @@ def test_a_list_of_texts_is_a_list_only_in_a_json_file(tmp_path: Path) -> None:
 def test_a_folder_is_an_error(tmp_path: Path) -> None:
     with pytest.raises(IsADirectoryError):
         values(tmp_path)
+
+
+@pytest.mark.parametrize("raw", [b"PAR0\x15\x04", b"id,prompt\n1,hello\n", b"\x89PNG\r\n", b"\x00" * 100])
+@pytest.mark.parametrize("packing", ["plain", "gzip"])
+def test_other_bytes_that_are_called_parquet_are_named_as_such(tmp_path: Path, raw: bytes, packing: str) -> None:
+    path = tmp_path / ("prompts.parquet.gz" if packing == "gzip" else "prompts.parquet")
+    path.write_bytes(gzip.compress(raw) if packing == "gzip" else raw)
+    with pytest.raises(DamagedFileError, match="but it is no Parquet file"):
+        values(path)
+
+
+def test_whole_rows_of_a_torn_and_packed_list_are_kept(tmp_path: Path) -> None:
+    packer = zlib.compressobj(wbits=31)
+    path = tmp_path / "prompts.json.gz"
+    path.write_bytes(packer.compress(json.dumps(ROWS)[:-1].encode()) + packer.flush(zlib.Z_SYNC_FLUSH))
+    rows = read_rows(path)
+    assert [next(rows).value for _ in ROWS] == ROWS
+    with pytest.raises(DamagedFileError, match="cut or damaged"):
+        next(rows)
