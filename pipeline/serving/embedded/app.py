@@ -87,7 +87,7 @@ class _Api:
     async def server_info(self, _request: Request) -> Response:
         model, scheduler = self._engine.model, self._engine.scheduler
         capture = self._engine.capture
-        state = {"last_gen_throughput": scheduler.gen_throughput, "avg_spec_accept_length": None}
+        state = {"last_gen_throughput": scheduler.gen_throughput, "avg_spec_accept_length": scheduler.accept_length}
         return JSONResponse(
             {
                 "model_path": model.path,
@@ -101,12 +101,14 @@ class _Api:
 
     async def loads(self, _request: Request) -> Response:
         scheduler = self._engine.scheduler
-        load = {
+        load: dict[str, Any] = {
             "dp_rank": 0,
             "num_running_reqs": scheduler.running,
             "num_waiting_reqs": scheduler.waiting,
             "gen_throughput": scheduler.gen_throughput,
         }
+        if scheduler.accept_length is not None:
+            load["speculative"] = {"accept_length": scheduler.accept_length}
         return JSONResponse({"loads": [load]})
 
     async def models(self, _request: Request) -> Response:
@@ -123,10 +125,10 @@ class _Api:
             raise BadRequestError("a captured request has one prompt")
         jobs = self._engine.submit(prompts, body.sampling_params, request_ids(body.rid, len(prompts)), body.capture)
         if body.stream:
-            return StreamingResponse(self._events(jobs[0]), media_type="text/event-stream")
+            return StreamingResponse(self._events(jobs[0], body.return_draft_depths), media_type="text/event-stream")
         if not await self._finished_before_disconnect(request, jobs):
             return Response(status_code=CLIENT_GONE)
-        answers = [self._answer(job) for job in jobs]
+        answers = [self._answer(job, body.return_draft_depths) for job in jobs]
         return JSONResponse(answers if is_batch else answers[0])
 
     async def completions(self, request: Request) -> Response:
@@ -187,21 +189,21 @@ class _Api:
         self._engine.abort(jobs, "The client disconnected")
         return False
 
-    async def _events(self, job: Job) -> AsyncIterator[str]:
+    async def _events(self, job: Job, depths: bool) -> AsyncIterator[str]:
         try:
             ended = False
             while not ended:
                 ended = await self._engine.news(job)
-                yield f"data: {json.dumps(self._answer(job))}\n\n"
+                yield f"data: {json.dumps(self._answer(job, depths))}\n\n"
             yield "data: [DONE]\n\n"
         finally:
             if job.finish_reason is None:
                 self._engine.abort([job], "The client disconnected")
 
-    def _answer(self, job: Job) -> dict[str, Any]:
-        """SGLang's answer, cumulative while it is being made."""
+    def _answer(self, job: Job, depths: bool = False) -> dict[str, Any]:
+        """SGLang's answer, cumulative while it is being made; with `depths` also how far ahead each token was drafted."""
         text = self._engine.model.tokenizer.decode(job.text_ids, skip_special_tokens=True)
-        return {"text": text, "output_ids": job.output_ids[:], "meta_info": job.meta_info()}
+        return {"text": text, "output_ids": job.output_ids[:], "meta_info": job.meta_info(depths=depths)}
 
 
 async def _disconnected(request: Request) -> None:

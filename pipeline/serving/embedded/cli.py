@@ -4,6 +4,11 @@ import argparse
 import os
 from pathlib import Path
 
+from pipeline.draft_shape import DraftShape
+
+MOST_TREE_TOKENS = 16
+"""Of a verification, unless more are asked for."""
+
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the flags of the embedded engine."""
@@ -18,6 +23,25 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("--threads", type=_positive, metavar="N", help="CPU threads of one operation (default: all cores)")
     add("--context-length", type=_positive, metavar="N", help="longest prompt + answer (default: the model's)")
     add("--capture", type=Path, metavar="FOLDER", help="keep the hidden states of answers that name their prompt")
+    add("--draft-model", type=Path, metavar="PATH", help="folder of an EAGLE-3 drafter made for this model")
+    add("--draft", choices=("lookup",), help="without a drafter: guess what followed the same words before (SGLang: NGRAM)")
+    add(
+        "--draft-steps", type=_positive, default=3, metavar="N", help="tokens that a drafter looks ahead (default: %(default)s)"
+    )
+    add(
+        "--draft-topk",
+        type=_positive,
+        default=1,
+        metavar="N",
+        help="branches of a step; 1 drafts chains (default: %(default)s)",
+    )
+    add(
+        "--draft-tokens",
+        type=_positive,
+        metavar="N",
+        help="tokens that one verification reads, the newest accepted one included (default: steps + 1 for chains, else all "
+        "that steps and branches give, 16 at most)",
+    )
     add("--ready-file", type=Path, metavar="FILE", help='write {"url", "pid"} here once the model is loaded')
 
 
@@ -30,6 +54,14 @@ def run(args: argparse.Namespace) -> int:
     from pipeline.serving.embedded.server import serve  # noqa: PLC0415  (torch and transformers take seconds to load)
 
     return serve(args)
+
+
+def draft_shape(args: argparse.Namespace) -> DraftShape:
+    """How far drafts look, from the flags."""
+    steps, topk = args.draft_steps, args.draft_topk
+    tree = min(MOST_TREE_TOKENS, 1 + topk + (steps - 1) * topk * topk)
+    tokens = args.draft_tokens or (steps + 1 if topk == 1 else tree)
+    return DraftShape(steps=steps, topk=topk, draft_tokens=tokens)
 
 
 def _positive(text: str) -> int:

@@ -8,12 +8,13 @@ from pipeline.artifacts import read_json
 from pipeline.checkpoint import load_drafter
 from pipeline.checkpoint_check import check_folder
 from pipeline.draft_shape import DraftShape
+from pipeline.drafter_config import from_json
 from pipeline.errors import ConfigError, DataError
 from pipeline.model import Drafter
 from pipeline.serving.embedded.drafter_runner import DrafterRunner
 from pipeline.serving.embedded.drafter_source import DrafterSource
 from pipeline.serving.embedded.lookup import PromptLookup
-from pipeline.serving.embedded.runner import Runner
+from pipeline.serving.embedded.runner import Runner, check_layers
 
 
 def lookup_source(runner: Runner, shape: DraftShape) -> PromptLookup:
@@ -30,6 +31,12 @@ def checkpoint_source(folder: Path, target: Path, runner: Runner, shape: DraftSh
         for finding in check_folder(folder, target=read_json(target / "config.json"))
         if finding.severity == "error"
     ]
+    if not faults:
+        config = from_json(read_json(folder / "config.json"))
+        try:
+            check_layers(config.feature_layers.hidden_states, runner.layers)
+        except ConfigError as error:
+            faults = [f"config.json: {error}"]
     if faults:
         more = f" (and {len(faults) - 1} more)" if len(faults) > 1 else ""
         raise DataError(f"{folder} is no drafter for {target}: {faults[0]}{more}")

@@ -8,7 +8,7 @@ import asyncio
 import threading
 from collections.abc import Callable, Sequence
 
-from pipeline.errors import BadRequestError, EngineBusyError, PipelineError
+from pipeline.errors import BadRequestError, ConfigError, EngineBusyError, PipelineError
 from pipeline.serving.embedded.capture import Capture
 from pipeline.serving.embedded.job import Job, new_job
 from pipeline.serving.embedded.loading import LoadedModel
@@ -142,9 +142,11 @@ class Engine:
             )
             observer = None
             if self.capture is not None:
+                if model.source is not None and model.source.feature_layers not in ((), self.capture.layers):
+                    raise ConfigError("the drafter reads other layers than those that are captured")
                 model.runner.watch(self.capture.layers)
                 observer = self.capture.observe
-            scheduler = Scheduler(model.runner, limits, self._tell, observer=observer)
+            scheduler = Scheduler(model.runner, limits, self._tell, source=model.source, observer=observer)
             self._serving = (model, scheduler)
             self._on_ready()
             scheduler.run()

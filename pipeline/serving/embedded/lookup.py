@@ -42,7 +42,7 @@ class PromptLookup:
     def __init__(self, slots: int, guesses: int) -> None:
         """`guesses`: tokens of a draft at most."""
         self._indexes = [NgramIndex() for _ in range(slots)]
-        self._guesses = guesses
+        self.guesses = guesses
 
     def read(self, slot: int, tokens: Sequence[int], states: HiddenStates | None) -> None:
         """Nothing to do: `propose` sees the jobs' tokens."""
@@ -54,7 +54,7 @@ class PromptLookup:
         known, prompt = len(index.tokens), len(job.input_ids)
         index.extend(job.input_ids[known:])
         index.extend(job.output_ids[max(0, known - prompt) :])
-        return Draft((job.output_ids[-1], *index.continuation(self._guesses)))
+        return Draft((job.output_ids[-1], *index.continuation(self.guesses)))
 
     def move(self, source: int, target: int) -> None:
         self._indexes[target], self._indexes[source] = self._indexes[source], NgramIndex()

@@ -51,6 +51,8 @@ class GenerateRequest(_Strict):
     sampling_params: SamplingParams = SamplingParams()
     rid: str | tuple[str, ...] | None = None
     stream: bool = False
+    return_draft_depths: bool = False
+    """Add to meta_info how many steps ahead each output token was drafted; 0 for the target's own."""
     capture: CaptureName | None = None
     """Read by an engine with --capture only."""
 

@@ -15,6 +15,7 @@ from pipeline.artifacts import write_json
 from pipeline.errors import PipelineError
 from pipeline.serving.embedded.app import create_app
 from pipeline.serving.embedded.capture import Capture
+from pipeline.serving.embedded.cli import draft_shape
 from pipeline.serving.embedded.engine import Engine
 from pipeline.serving.embedded.loading import LoadOptions, load
 
@@ -32,6 +33,9 @@ def serve(args: argparse.Namespace) -> int:
         threads=args.threads,
         slots=args.max_running,
         context_length=args.context_length,
+        draft_model=args.draft_model,
+        draft=args.draft,
+        draft_shape=draft_shape(args),
     )
     try:
         capture = Capture(args.capture, args.model) if args.capture else None

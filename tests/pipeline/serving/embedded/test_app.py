@@ -4,7 +4,8 @@ import asyncio
 import json
 import threading
 from collections.abc import AsyncIterator, Iterator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +19,7 @@ from pipeline.serving.embedded.app import create_app
 from pipeline.serving.embedded.engine import Engine
 from pipeline.serving.embedded.loading import LoadedModel, LoadOptions, load
 from tests.support.servers import serving
+from tests.support.tiny_speculation import save_tiny_drafter
 
 GREEDY = SamplingConfig(max_new_tokens=12, ignore_eos=True)
 LONG = SamplingConfig(max_new_tokens=200, ignore_eos=True)
@@ -240,3 +242,41 @@ async def test_the_engine_answers_503_while_its_model_loads(model: LoadedModel) 
         await until_state(client, "ok")
         assert (await client.generate(PROMPT, GREEDY, rid="r", seed=0)).completion_tokens == 12
         await client.close()
+
+
+@contextmanager
+def engine_of(loaded: LoadedModel) -> Iterator[str]:
+    with serving(create_app(Engine(lambda: loaded, max_running=2)), lifespan="on") as url:
+        yield url
+
+
+async def test_drafts_are_counted_in_sglangs_keys_and_change_no_token(deep_folder: Path, tmp_path: Path) -> None:
+    options = LoadOptions(model=deep_folder, dtype="float32", device="cpu", threads=1, slots=2, context_length=None)
+    drafter = save_tiny_drafter(deep_folder, tmp_path / "drafter")
+    body = {
+        "input_ids": list(range(3, 30)) * 2,
+        "sampling_params": {"temperature": 0, "max_new_tokens": 30, "ignore_eos": True},
+        "return_draft_depths": True,
+    }
+    answers = []
+    for changes in ({}, {"draft": "lookup"}, {"draft_model": drafter}):
+        loaded = load(replace(options, **changes))
+        with engine_of(loaded) as url:
+            client = connect(EngineRef(name="e", url=url), timeout_s=10)
+            await until_state(client, "ok")
+            await client.close()
+            async with post(url, "/generate", body) as (_, answer):
+                answers.append(answer)
+            async with aiohttp.ClientSession() as session:
+                info, loads = [await (await session.get(url + path)).json() for path in ("/get_server_info", "/v1/loads")]
+        meta, told = answer["meta_info"], info["internal_states"][0]["avg_spec_accept_length"]
+        if not changes:
+            assert (told, "speculative" in loads["loads"][0], "spec_verify_ct" in meta) == (None, False, False)
+            continue
+        assert loads["loads"][0]["speculative"] == {"accept_length": told}
+        assert meta["spec_accept_length"] == 30 / meta["spec_verify_ct"]
+        assert sum(meta["spec_correct_drafts_histogram"]) == meta["spec_verify_ct"]
+        assert meta["spec_num_correct_drafts"] == sum(depth > 0 for depth in meta["draft_depths"])
+        assert meta["spec_accept_rate"] == meta["spec_num_correct_drafts"] / meta["spec_num_proposed_drafts"]
+    assert answers[0]["output_ids"] == answers[1]["output_ids"] == answers[2]["output_ids"]
+    assert answers[0]["meta_info"]["draft_depths"] == [0] * 30
