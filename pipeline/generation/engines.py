@@ -10,6 +10,7 @@ from pipeline.errors import AbortedError, ConfigError, DataError
 from pipeline.events import EngineChanged
 from pipeline.serving.client import Answer, connect
 from pipeline.serving.pool import EnginePool
+from pipeline.serving.records import PromptName
 from pipeline.tokens import PromptTokenizer
 
 
@@ -64,16 +65,22 @@ class Engines:
             context_length=config.context_length or info.context_length,
         )
 
-    async def generate(self, ids: list[int], sampling: SamplingConfig, *, rid: str, seed: int) -> tuple[Answer, str]:
+    async def generate(
+        self, ids: list[int], sampling: SamplingConfig, *, rid: str, seed: int, prompt: PromptName
+    ) -> tuple[Answer, str]:
         """An answer and the engine that gave it. Raises what the pool raises."""
         if self._taken_back:
             raise AbortedError("the run is being stopped")
-        return await self._pool.generate(ids, sampling, rid=rid, seed=seed)
+        return await self._pool.generate(ids, sampling, rid=rid, seed=seed, prompt=prompt)
 
     async def take_back(self) -> None:
         """End everything in flight with AbortedError, on the engines too."""
         self._taken_back = True
         await self._pool.abort_all()
+
+    async def flush_captures(self) -> list[str]:
+        """Have the engines write the hidden states that they kept; what went wrong with it."""
+        return await self._pool.flush_captures()
 
     async def close(self) -> None:
         await self._pool.close()

@@ -55,6 +55,7 @@ class GenerationFlow:
                 works = (reporter.tick(), reporter.watch_progress(), reporter.watch_lengths(), self._steering.follow())
                 helpers = [group.create_task(work) for work in works]
                 await self._carry_out(group)
+                await self._flush_captures()
                 reporter.tell_lengths()
                 for helper in helpers:
                     helper.cancel()
@@ -164,6 +165,13 @@ class GenerationFlow:
             self.wake()
         dataset.keep(found, time.monotonic())
         self._reporter.kept(dataset, found)
+
+    async def _flush_captures(self) -> None:
+        """Hidden states that engines kept of these answers are on disk when the run ends, for the run that trains on them."""
+        if self._engines is not None:
+            self._doing = "waiting for the engines to write hidden states"
+            for problem in await self._engines.flush_captures():
+                self.emit(Warned(text=problem))
 
     def _settle(self, *, stopped: bool = False) -> None:
         for dataset in self.datasets:

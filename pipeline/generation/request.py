@@ -10,6 +10,7 @@ from pipeline.errors import BadRequestError, DataError, EngineUnavailableError
 from pipeline.generation.engines import Engines
 from pipeline.responses.record import Failure, Response, Scope, record_seed
 from pipeline.serving.client import validate_ids
+from pipeline.serving.records import PromptName
 
 LONG_CHARS = 20_000
 
@@ -22,7 +23,8 @@ async def ask(engines: Engines, prompt: Conversation, scope: Scope, sampling: Sa
         room = engines.limits.room(len(ids), sampling.max_new_tokens)
         seed = record_seed(sampling.seed, prompt.key)
         rid = f"{scope.dataset}-{prompt.key}"
-        answer, engine = await engines.generate(ids, replace(sampling, max_new_tokens=room), rid=rid, seed=seed)
+        name = PromptName(scope.dataset, prompt.key)
+        answer, engine = await engines.generate(ids, replace(sampling, max_new_tokens=room), rid=rid, seed=seed, prompt=name)
     except (DataError, BadRequestError, EngineUnavailableError) as error:
         return failure(prompt, scope, str(error))
     return Response(

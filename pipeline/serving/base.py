@@ -9,7 +9,7 @@ from contextlib import contextmanager
 
 from pipeline.config import EngineRef, SamplingConfig
 from pipeline.errors import BadRequestError, EngineBusyError, EngineError
-from pipeline.serving.records import Answer, EngineHealth, EngineLoads, ModelInfo, Partial
+from pipeline.serving.records import Answer, EngineHealth, EngineLoads, ModelInfo, Partial, PromptName
 from pipeline.serving.transport import NotFoundError, Transport
 
 HEALTH_S = 5.0
@@ -57,8 +57,11 @@ class EngineClient(abc.ABC):
         rid: str,
         seed: int,
         on_partial: Callable[[Partial], None] | None = None,
+        prompt: PromptName | None = None,
     ) -> Answer:
-        """One answer; with `on_partial` it is streamed. Raises AbortedError too, when the engine ended it early."""
+        """One answer; with `on_partial` it is streamed. An engine that captures hidden states keeps them under `prompt`.
+
+        Raises AbortedError too, when the engine ended it early."""
 
     @abc.abstractmethod
     async def model_info(self) -> ModelInfo:
@@ -95,6 +98,10 @@ class EngineClient(abc.ABC):
         except EngineError as error:
             return EngineHealth(state="hung", detail=str(error))
         return EngineHealth(state="ok", latency_s=time.perf_counter() - started)
+
+    async def flush_capture(self) -> str:
+        """Have the engine write the hidden states that it kept so far; why it keeps none any more, empty when all is well."""
+        return ""
 
     async def close(self) -> None:
         await self._transport.close()

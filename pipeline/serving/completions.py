@@ -12,7 +12,7 @@ from typing import Any
 from pipeline.config import EngineRef, SamplingConfig
 from pipeline.errors import AbortedError, EngineUnavailableError
 from pipeline.serving.base import HEALTH_S, EngineClient, validate_ids
-from pipeline.serving.records import Answer, EngineLoads, ModelInfo, Partial
+from pipeline.serving.records import Answer, EngineLoads, ModelInfo, Partial, PromptName
 
 
 class CompletionsClient(EngineClient):
@@ -31,6 +31,7 @@ class CompletionsClient(EngineClient):
         rid: str,
         seed: int,
         on_partial: Callable[[Partial], None] | None = None,
+        prompt: PromptName | None = None,
     ) -> Answer:
         """Never streamed: this protocol's deltas carry no token ids, so `on_partial` is not called."""
         validate_ids(input_ids, self.vocab_size)

@@ -19,7 +19,7 @@ from pipeline.serving.base import EngineClient
 from pipeline.serving.gate import Gate
 from pipeline.serving.keeper import Keeper, KeeperSettings
 from pipeline.serving.lane import Lane, backoff, take_back
-from pipeline.serving.records import Answer, ModelInfo, Partial
+from pipeline.serving.records import Answer, ModelInfo, Partial, PromptName
 from pipeline.serving.transport import TimedOutError
 
 ABORT_GRACE_S = 2.0
@@ -89,6 +89,7 @@ class EnginePool:
         rid: str,
         seed: int,
         on_partial: Callable[[Partial], None] | None = None,
+        prompt: PromptName | None = None,
     ) -> tuple[Answer, str]:
         """An answer and the name of the engine that gave it, however long that takes.
 
@@ -101,7 +102,9 @@ class EnginePool:
             lane = await self._gate.enter()
             try:
                 async with self._occupying(lane):
-                    answer = await lane.client.generate(input_ids, sampling, rid=rid, seed=seed, on_partial=on_partial)
+                    answer = await lane.client.generate(
+                        input_ids, sampling, rid=rid, seed=seed, on_partial=on_partial, prompt=prompt
+                    )
             except EngineBusyError as error:
                 self._keeper.refused(lane, error)
             except (EngineUnavailableError, AbortedError) as error:
@@ -148,6 +151,18 @@ class EnginePool:
             for scope, lane in scopes.items():
                 if scope in lane.scopes:
                     take_back(scope, asyncio.get_running_loop().time())
+
+    async def flush_captures(self) -> list[str]:
+        """Have the engines write the hidden states that they kept; what went wrong with it, in words for a person."""
+        problems = []
+        for lane in self._lanes:
+            try:
+                problem = await lane.client.flush_capture()
+            except EngineError as error:
+                problem = str(error)
+            if problem:
+                problems.append(f"{lane.name} has not kept the hidden states of all answers: {problem}")
+        return problems
 
     async def close(self) -> None:
         """Stop watching and close all connections; requests still in flight fail."""

@@ -4,6 +4,14 @@ from dataclasses import dataclass, field
 from typing import Any
 
 
+@dataclass(frozen=True)
+class PromptName:
+    """Which prompt a request answers, for engines that keep the hidden states of their answers."""
+
+    dataset: str
+    key: str
+
+
 @dataclass(frozen=True, kw_only=True)
 class Answer:
     """One finished answer."""

@@ -8,11 +8,17 @@ from typing import Any
 from pipeline.config import SamplingConfig
 from pipeline.errors import AbortedError, EngineUnavailableError
 from pipeline.serving.base import ABORT_S, HEALTH_S, EngineClient, validate_ids
-from pipeline.serving.records import Answer, EngineLoads, ModelInfo, Partial
+from pipeline.serving.records import Answer, EngineLoads, ModelInfo, Partial, PromptName
 from pipeline.serving.transport import NotFoundError, quietly, refusal
+
+FLUSH_S = 60.0
+"""Longest wait until an engine has written what it captured: some hundred megabytes at most."""
 
 
 class SglangClient(EngineClient):
+    _captures = False
+    """Whether the engine keeps hidden states, as it last told; SGLang itself would refuse to be told a prompt's name."""
+
     async def generate(
         self,
         input_ids: Sequence[int],
@@ -21,9 +27,12 @@ class SglangClient(EngineClient):
         rid: str,
         seed: int,
         on_partial: Callable[[Partial], None] | None = None,
+        prompt: PromptName | None = None,
     ) -> Answer:
         validate_ids(input_ids, self.vocab_size)
         body: dict[str, Any] = {"input_ids": list(input_ids), "sampling_params": sampling_params(sampling, seed)}
+        if prompt is not None and self._captures:
+            body["capture"] = {"dataset": prompt.dataset, "name": prompt.key}
         with self._sending(rid) as wire_id:
             body["rid"] = wire_id
             started = time.perf_counter()
@@ -100,11 +109,19 @@ class SglangClient(EngineClient):
             server_info=server,
         )
 
+    async def flush_capture(self) -> str:
+        if not self._captures:
+            return ""
+        told = await self._transport.post("/flush_capture", {}, timeout_s=FLUSH_S)
+        return str(told["off"] or "")
+
     async def _generate_one_token(self) -> None:
         await self._transport.get("/health_generate", timeout_s=self._probe_timeout_s)
 
     async def _server_info(self) -> dict[str, Any]:
-        return await self._told("/server_info", "/get_server_info")
+        server = await self._told("/server_info", "/get_server_info")
+        self._captures = bool(server.get("capture"))
+        return server
 
     async def _told(self, path: str, older: str) -> dict[str, Any]:
         try:

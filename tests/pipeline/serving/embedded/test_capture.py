@@ -1,5 +1,7 @@
 """Hidden states that the engine keeps, beside those that a target finds when it reads the same answers again."""
 
+import subprocess
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -9,18 +11,24 @@ import aiohttp
 import pytest
 import torch
 
+from pipeline.artifacts import read_json
 from pipeline.batching import Document
+from pipeline.datasets.conversation import new_conversation
 from pipeline.errors import FolderHeldError
+from pipeline.extraction.sources import open_source
 from pipeline.extraction.target import load_target
+from pipeline.responses.reading import iter_records
 from pipeline.serving.embedded.app import create_app
 from pipeline.serving.embedded.capture import Capture
 from pipeline.serving.embedded.engine import Engine
 from pipeline.serving.embedded.loading import LoadOptions, load
 from pipeline.shards import ShardReader
 from pipeline.target_layout import target_layout
+from pipeline.training.config import TrainConfig
 from tests.support.disks import small_disk
 from tests.support.extraction import tiny_target
-from tests.support.servers import serving
+from tests.support.generation import generate_run
+from tests.support.servers import serving, wait_until
 
 SAMPLING = {"temperature": 0.0, "max_new_tokens": 20, "ignore_eos": True}
 
@@ -148,3 +156,30 @@ async def test_folder_that_is_captured_to_is_held(tmp_path: Path, target: Path) 
             assert await caller.capture_status() == {"folder": str(tmp_path), "documents": 0, "off": None}
         with pytest.raises(FolderHeldError, match="is being written by process"):
             Capture(tmp_path, target, storage_dtype="float32")
+
+
+@pytest.mark.slow
+def test_generation_run_leaves_a_document_for_each_answer(tmp_path: Path, target: Path) -> None:
+    hidden = tmp_path / "hidden"
+    ready = tmp_path / "ready.json"
+    command = [sys.executable, "-m", "pipeline", "engine", "--model", str(target), "--port", "0", "--threads", "1"]
+    process = subprocess.Popen([*command, "--capture", str(hidden), "--ready-file", str(ready)], stdout=subprocess.DEVNULL)
+    try:
+        wait_until(ready.exists, "the engine is ready", 60)
+        with generate_run(tmp_path / "run", read_json(ready)["url"]) as run:
+            prompts = [new_conversation(label=f"row {n}", input_ids=tuple(range(5, 8 + n))) for n in range(12)]
+            run.add("B1", prompts, max_new_tokens=24)
+            run.finish()
+        # Written at the end of the run: the engine still lives.
+        config = TrainConfig(project="p", target=str(target), checkpoints="c", hidden=(str(hidden),))
+        source = open_source(config, torch.device("cpu"))
+        answers = {record.key: record for record in iter_records(run.responses / "B1")}
+        assert sorted(entry.name for entry in source.documents) == sorted(answers)
+        for document in source.load(range(12)):
+            record = answers[document.name]
+            assert tuple(document.token_ids.tolist()) == record.prompt_ids + record.output_ids
+            assert int(document.loss_mask.sum()) == len(record.output_ids)
+        assert source.layout.dtype == "bfloat16"
+    finally:
+        process.terminate()
+        process.wait(30)
