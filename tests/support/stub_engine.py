@@ -230,6 +230,11 @@ class StubEngine:
         limit = self.behaviour.max_in_flight
         if limit and self.in_flight + prompts > limit:
             raise _RejectedError(503, "The request queue is full.")
+        with self._inside(prompts):
+            yield
+
+    @contextlib.contextmanager
+    def _inside(self, prompts: int) -> Iterator[None]:
         self.in_flight += prompts
         self.peak_in_flight = max(self.peak_in_flight, self.in_flight)
         try:
@@ -286,12 +291,13 @@ class StubEngine:
 
     async def _stream(self, job: _Job, receive: Receive) -> AsyncIterator[dict[str, Any]]:
         step = replace(job, seconds=job.seconds / STREAM_CHUNKS)
-        for chunk in range(1, STREAM_CHUNKS + 1):
-            await self._work(step, receive)
-            if step.aborted or chunk == STREAM_CHUNKS:
-                break
-            yield step.part(chunk / STREAM_CHUNKS)
-        yield self._finished(step)
+        with self._inside(1):
+            for chunk in range(1, STREAM_CHUNKS + 1):
+                await self._work(step, receive)
+                if step.aborted or chunk == STREAM_CHUNKS:
+                    break
+                yield step.part(chunk / STREAM_CHUNKS)
+            yield self._finished(step)
         await self._count_answer(step)
 
     def _reply(self, body: Json | list[Json], job: _Job) -> Response:
