@@ -138,8 +138,9 @@ def _two_axes(data: list[dict[str, Any]], resumed: Resumed, *, left: str, right:
     figure["layout"]["yaxis"] |= {"tickformat": "~s"}
     figure["layout"]["yaxis2"] = {
         "overlaying": "y", "side": "right", "title": {"text": right}, "tickformat": right_format, "rangemode": "tozero",
+        "tickmode": "auto", "nticks": 6,
     }  # fmt: skip
-    figure["layout"] |= {"margin": {"r": 56, "t": 28}, "showlegend": True}
+    figure["layout"] |= {"margin": {"r": 56, "t": 28}, "showlegend": True, "annotations": []}
     figure["narrow"] = {"margin": {"r": 56}, "xaxis": {"nticks": 4}}
     return figure
 

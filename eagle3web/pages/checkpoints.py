@@ -112,13 +112,16 @@ class CheckpointsPage:
     def __post_init__(self) -> None:
         self.pokes = frozenset({project_topic(self.project_id)})
 
-    def context(self, number: str = "1") -> dict[str, Any]:
-        """About six queries."""
-        page: Page[Checkpoint] = Paginator(checkpoints.of_project(self.project_id), PER_PAGE).get_page(number)
+    def context(self, number: str = "1", *, deleted: bool = False) -> dict[str, Any]:
+        """About seven queries."""
+        rows = checkpoints.of_project(self.project_id, deleted=deleted)
+        page: Page[Checkpoint] = Paginator(rows, PER_PAGE).get_page(number)
         return {
             "may": self.may,
             "project": Project.objects.defer("chat_template").get(pk=self.project_id),
             "page": page,
+            "with_deleted": deleted,
+            "deleted": checkpoints.count_deleted(self.project_id),
             "checkpoints": shown_checkpoints(page.object_list),
         }
 

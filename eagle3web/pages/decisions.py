@@ -9,17 +9,26 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Literal
 
-from eagle3web.formats import count, duration
+from eagle3web.formats import count, duration, size
 from eagle3web.models import ControlMessage, Event, Transition
 from eagle3web.pages import words
 from eagle3web.text import cut, visible
+from pipeline import drafter_events as said
 from pipeline import events
 from pipeline.events import Line
 
 Kind = Literal["skip", "edit", "other"]
 TEXT_LIMIT = 500
 
-HIDDEN = frozenset({events.GenerationProgress.kind, events.SampleLogged.kind, events.LengthsCounted.kind})
+HIDDEN = frozenset(
+    cls.kind
+    for cls in (
+        events.GenerationProgress, events.SampleLogged, events.LengthsCounted, said.ExtractionProgress, said.ShardWritten,
+        said.StepLogged, said.EvalLogged, said.DecodeEvalLogged, said.BenchmarkMeasured, said.BenchmarkSummarised,
+        said.AnswerDrafted,
+    )
+)  # fmt: skip
+"""Kinds that decide nothing: counters, curves, results, which have places of their own on the page."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -97,6 +106,11 @@ def _describe(event: events.Event) -> dict[str, Any] | None:
             head, state = ENGINE_WORDS.get(event.state, (event.state, "silent"))
             note = f"{event.reason}{f'; {count(event.in_flight)} in flight' if event.in_flight else ''}"
             return {"state": state, "subject": event.engine, "head": head, "note": note}
+        case said.CheckpointSaved():
+            gone = f"; {count(len(event.removed))} older deleted" if event.removed else ""
+            note = f"{size(event.bytes)}{gone}"
+            best = "the best by now" if event.best else ""
+            return {"icon": "checkpoints", "subject": f"step {count(event.step)}", "head": "saved", "aside": best, "note": note}
         case events.StatusChanged():
             if not event.text and not event.paused:
                 return None

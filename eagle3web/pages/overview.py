@@ -18,8 +18,10 @@ from eagle3web.pages.clocks import Clocks, clocks, next_change
 from eagle3web.pages.datasets_of_run import Totals, totals
 from eagle3web.pages.estimates import span
 from eagle3web.pages.rights import Rights
+from eagle3web.pages.stages.standing import StandingLine, standing_line
 from eagle3web.pokes import ENGINES, project_topic
 from eagle3web.queries import overview
+from eagle3web.queries.benchmarks import best_of_project
 from eagle3web.queries.standing import Standing, standings
 
 FRAGMENTS = {
@@ -38,10 +40,18 @@ class LiveRun:
     attempt: Attempt
     clocks: Clocks
     totals: Totals
+    standing: StandingLine | None = None
+    """Of any stage but generation."""
+
+    @property
+    def eta_s(self) -> float | None:
+        return self.standing.eta_s if self.standing is not None else self.totals.eta_s
 
     @property
     def done(self) -> str:
-        """Where it is: its running dataset, or all of them."""
+        """Where it is: what its stage counts; of generation its running dataset, or all of them."""
+        if self.standing is not None:
+            return self.standing.words
         running = [row for row in self.attempt.datasets.all() if row.state == DatasetState.RUNNING]
         if len(running) == 1 and running[0].budget is not None:
             done, goal = of(running[0].tokens, running[0].budget)
@@ -125,7 +135,7 @@ class OverviewPage:
         self.pokes = frozenset({project_topic(self.project_id), ENGINES})
 
     def context(self, now: datetime) -> dict[str, Any]:
-        """About twelve queries."""
+        """About fourteen queries."""
         project = Project.objects.get(pk=self.project_id)
         standing = standings(self.project_id)
         live = [_live_run(attempt, now) for attempt in overview.live_attempts(self.project_id)]
@@ -148,6 +158,7 @@ class OverviewPage:
             "met_at": _in_hours(now, hours.likely) if hours and hours.high and moving else None,
             "rate_from": ahead.rate_from,
             "live": live,
+            "best": best_of_project(self.project_id),
             "quiet": [run for run in live if run.clocks.state not in (ShownState.RUNNING, ShownState.STARTING)],
             "queued": [(run, held.get(run.pk) or f"waits for {run.host or 'a worker'}") for run in queued],
             "runs": overview.run_count(self.project_id),
@@ -206,7 +217,8 @@ def _in_hours(now: datetime, hours: float) -> datetime:
 
 def _live_run(attempt: Attempt, now: datetime) -> LiveRun:
     judged = clocks(attempt, now)
-    return LiveRun(attempt, judged, totals(list(attempt.datasets.all()), forecast=not judged.quiet))
+    standing = standing_line(attempt, attempt.run.stage, forecast=not judged.quiet)
+    return LiveRun(attempt, judged, totals(list(attempt.datasets.all()), forecast=not judged.quiet), standing)
 
 
 def _sums(standing: Sequence[Standing]) -> Sums:

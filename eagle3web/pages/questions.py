@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 
+from eagle3web.enums import Stage
 from eagle3web.formats import count, tokens
 from eagle3web.models import Attempt, Checkpoint, Run
 from eagle3web.pages.datasets_of_run import Totals, totals
@@ -28,6 +29,8 @@ class Question:
 def question(verb: str, run: Run) -> Question:
     """The question of a verb, with the numbers of this moment. About two queries."""
     newest = Attempt.objects.filter(run=run).order_by("-number").first()
+    if verb in ASK_ANY and run.stage != Stage.GENERATE:
+        return ASK_ANY[verb](f"r{run.pk}", newest, KEPT.get(run.stage, "What is written stays."))
     progress = runs.datasets_of(newest.pk) if newest else []
     return ASK[verb](f"r{run.pk}", newest, totals(progress, forecast=False))
 
@@ -115,3 +118,40 @@ ASK = {
     "concurrency": _concurrency,
     "clone": _clone,
 }
+
+
+KEPT: dict[str, str] = {
+    Stage.EXTRACT: "Finished shards stay; what is pending is written first.",
+    Stage.TRAIN: "A checkpoint is saved first, with all that a resumed training needs.",
+    Stage.BENCHMARK: "Passes that are done stay measured, and their results are shown.",
+}
+"""What a stage saves when it stops."""
+
+
+def _stop_any(name: str, newest: Attempt | None, kept: str) -> Question:
+    points = [Point("check", kept), Point("play", "It can be resumed, and goes on from there.")]
+    if newest is None:
+        points = [Point("stop", "It is queued and will not start."), Point("play", "It can be resumed later.")]
+    return Question(
+        title=f"Stop {name}?", points=points, act=f"Stop {name}", refuse="Keep running", icon="stop", dangerous=True
+    )
+
+
+def _resume_any(name: str, newest: Attempt | None, kept: str) -> Question:
+    points = [
+        Point("play", f"Attempt {newest.number + 1 if newest else 1} starts with the same config, and a log of its own."),
+        Point("check", "It goes on from what the last attempt saved."),
+    ]
+    return Question(title=f"Resume {name}?", points=points, act=f"Resume {name}", refuse="Not now", icon="play")
+
+
+def _clone_any(name: str, newest: Attempt | None, kept: str) -> Question:
+    points = [
+        Point("copy", f"A new run with the config of {name}, from the beginning."),
+        Point("check", f"{name} and what it made stay as they are."),
+    ]
+    return Question(title=f"Clone {name}?", points=points, act="Clone and start", refuse="Not now", icon="copy")
+
+
+ASK_ANY = {"stop": _stop_any, "resume": _resume_any, "clone": _clone_any}
+"""Of every stage but generation, which says its numbers."""

@@ -19,6 +19,7 @@ from eagle3web.models import Attempt, Run
 from eagle3web.pages.clocks import Clocks, clocks, next_change
 from eagle3web.pages.datasets_of_run import Totals, totals
 from eagle3web.pages.rights import Rights
+from eagle3web.pages.stages.standing import standing_line
 from eagle3web.pokes import project_topic
 from eagle3web.queries import run_list
 from eagle3web.text import visible
@@ -56,6 +57,16 @@ class RunRow:
     @property
     def hint(self) -> str:
         return self.clocks.words if self.clocks else self.waits
+
+    @property
+    def result(self) -> str:
+        """What it has made, as its stage counts; empty before the first attempt."""
+        if self.attempt is None or self.totals is None:
+            return ""
+        if self.run.stage == Stage.GENERATE:
+            return self.totals.amount
+        standing = standing_line(self.attempt, self.run.stage, forecast=False)
+        return standing.words if standing else "–"
 
     @property
     def order(self) -> str:
@@ -118,7 +129,7 @@ class RunTable(tables.Table):  # type: ignore[misc]  # django-tables2 has no typ
     run = tables.Column(accessor="pk", order_by="pk")
     state = tables.Column(accessor="status", verbose_name="State")
     tags = tables.Column(orderable=False)
-    result = tables.Column(accessor="pk", verbose_name="Tokens")
+    result = tables.Column(accessor="pk", verbose_name="Done")
     alive = tables.Column(accessor="pk", orderable=False)
     progress = tables.Column(accessor="pk", orderable=False)
     host = tables.Column(accessor="pk", orderable=False)

@@ -1,13 +1,18 @@
 """Checkpoints with what is needed to show them."""
 
-from django.db.models import QuerySet
+from django.db.models import Q, QuerySet
 
 from eagle3web.models import Checkpoint
 
 
-def of_project(project_id: int) -> QuerySet[Checkpoint]:
-    """The promoted one first, then the newest; without the long texts."""
-    return _light(Checkpoint.objects.filter(project=project_id)).order_by("-promoted", "-id")
+def of_project(project_id: int, *, deleted: bool = False) -> QuerySet[Checkpoint]:
+    """The promoted one first, then the newest; without the long texts. With `deleted` those whose files are gone, too."""
+    rows = _light(Checkpoint.objects.filter(project=project_id)).order_by("-promoted", "-id")
+    return rows if deleted else rows.filter(Q(removed_at=None) | Q(promoted=True))
+
+
+def count_deleted(project_id: int) -> int:
+    return Checkpoint.objects.filter(project=project_id, removed_at__isnull=False, promoted=False).count()
 
 
 def of_run(run_id: int) -> list[Checkpoint]:

@@ -4,7 +4,7 @@ from datetime import datetime, timedelta
 
 from django.db.models import OuterRef, Subquery
 
-from eagle3web.enums import AttemptStatus, EngineState, RevisionState, RunStatus
+from eagle3web.enums import AttemptStatus, EngineState, RevisionState, RunStatus, Stage
 from eagle3web.models import Attempt, DatasetRevision, Engine, Host, MetricPoint, Run
 from eagle3web.queries.engines import as_known
 
@@ -52,12 +52,13 @@ def run_count(project_id: int) -> int:
 
 
 def speed_history(project_id: int, now: datetime, *, buckets: int = 60, bucket_s: float = 60.0) -> list[float]:
-    """Tokens a second over the last hour, oldest first, one value for each minute: the mean of each dataset, added up.
+    """Generated tokens a second over the last hour, oldest first, one value a minute: the mean of each dataset, added up.
 
     One query; an hour has at most one point a second and dataset.
     """
     start = now - timedelta(seconds=buckets * bucket_s)
-    points = MetricPoint.objects.filter(attempt__run__project=project_id, name="tokens_per_s", t__gt=start)
+    of_project = MetricPoint.objects.filter(attempt__run__project=project_id, attempt__run__stage=Stage.GENERATE)
+    points = of_project.filter(name="tokens_per_s", t__gt=start)
     sums: list[dict[tuple[int, str], list[float]]] = [{} for _ in range(buckets)]
     for attempt, series, t, value in points.values_list("attempt_id", "series", "t", "value").iterator(chunk_size=5000):
         place = min(buckets - 1, int((t - start).total_seconds() // bucket_s))

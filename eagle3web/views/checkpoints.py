@@ -25,10 +25,12 @@ from eagle3web.views.access import allowed, looking, person
 @require_safe
 @looking
 def show_all(request: HttpRequest, slug: str) -> HttpResponse:
-    """`?page=2` goes on; only the first page is live."""
+    """`?page=2` goes on, `?deleted=1` shows those whose files are gone, too; only the first page without them is live."""
     project = get_object_or_404(Project.objects.only("pk"), slug=slug)
-    context = CheckpointsPage(project.pk, rights(person(request))).context(request.GET.get("page", "1"))
-    first = context["page"].number == 1
+    deleted = request.GET.get("deleted") == "1"
+    page = CheckpointsPage(project.pk, rights(person(request)))
+    context = page.context(request.GET.get("page", "1"), deleted=deleted)
+    first = context["page"].number == 1 and not deleted
     context["topics"] = topics(f"checkpoints/{project.pk}" if first else "", project.pk)
     return render(request, "checkpoints/checkpoints.html", context)
 

@@ -156,7 +156,7 @@ def test_list_of_runs_keeps_its_view_in_the_address(page: Page, attempt: Attempt
     page.wait_for_url("**q=nightly**")
     page.get_by_label("State").select_option("finished")
     page.wait_for_url("**state=finished**")
-    page.get_by_role("link", name="Tokens").click()
+    page.get_by_role("link", name="Done").click()
     page.wait_for_url("**sort=result**")
     rows = page.locator("#runs-table tbody tr")
     expect(rows).to_have_count(25)
