@@ -7,13 +7,17 @@ from pathlib import Path
 import pytest
 import torch
 
+from pipeline.draft_shape import DraftShape
 from pipeline.errors import EngineBusyError
+from pipeline.serving.embedded.draft_loading import drafter_source, lookup_source
+from pipeline.serving.embedded.draft_source import DraftSource
 from pipeline.serving.embedded.job import Job, new_job
 from pipeline.serving.embedded.loading import LoadedModel, LoadOptions, load
 from pipeline.serving.embedded.requests import SamplingParams
 from pipeline.serving.embedded.runner import HiddenStates
 from pipeline.serving.embedded.scheduler import Limits, Scheduler
 from tests.support.servers import wait_until
+from tests.support.tiny_speculation import tiny_drafter_for
 
 
 @pytest.fixture(scope="module")
@@ -151,3 +155,22 @@ def test_an_observer_gets_the_states_of_every_token_that_was_read(model: LoadedM
         assert torch.allclose(states.features, expected.features, atol=1e-4)
         assert torch.allclose(states.last, expected.last, atol=1e-4)
     model.runner.watch(())
+
+
+def test_equal_seeds_give_equal_answers_with_and_without_drafts(deep_folder: Path) -> None:
+    deep = load(LoadOptions(model=deep_folder, dtype="float32", device="cpu", threads=1, slots=4, context_length=None))
+    shapes = [DraftShape(), DraftShape(steps=3, topk=3, draft_tokens=8)]
+    sources: list[DraftSource | None] = [None, lookup_source(deep.runner, DraftShape())]
+    sources += [drafter_source(tiny_drafter_for(deep_folder), deep.runner, shape) for shape in shapes]
+    limits = Limits(max_running=4, max_queued=None, max_total_tokens=deep.max_total_tokens)
+    answers = []
+    for source in sources:
+        scheduler = Scheduler(deep.runner, limits, lambda _: None, source=source)
+        # Among greedy ones, a few with a low temperature, so that some guesses are right.
+        jobs = [job((5, 6, 7, n), 16, temperature=0.2 * (n % 3), sampling_seed=n) for n in range(3, 9)]
+        scheduler.submit(jobs)
+        while scheduler.running or scheduler.waiting:
+            scheduler.turn()
+        answers.append([found.output_ids for found in jobs])
+        assert source is None or sum(found.drafts.correct for found in jobs) > 0
+    assert answers[1:] == answers[:1] * 3
