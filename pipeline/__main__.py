@@ -8,6 +8,9 @@ import importlib
 import os
 import sys
 from collections.abc import Sequence
+from types import ModuleType
+
+from pipeline import early_stop
 
 COMMANDS = {
     "validate": ("pipeline.validate_cli", "say which rows of a file of prompts cannot be used, and why"),
@@ -21,17 +24,27 @@ COMMANDS = {
     "prepare-demo-model": ("pipeline.prepare_model_cli", "convert the demo's target model"),
 }
 """Command → the module with its `add_arguments(parser)` and `run(args) -> int`, and what it does."""
+STAGES = frozenset({"generate", "extract", "train", "benchmark"})
+"""Commands that save their work when they are asked to stop."""
 
 
 def main(argv: Sequence[str]) -> int:
     if not argv or argv[0] not in COMMANDS:
         _parser().parse_args(argv or ["--help"])
     name, *rest = argv
-    module = importlib.import_module(COMMANDS[name][0])
-    parser = argparse.ArgumentParser(prog=f"python -m pipeline {name}")
-    module.add_arguments(parser)
+    module, parser = command(name)
     code: int = module.run(parser.parse_args(rest))
     return code
+
+
+def command(name: str) -> tuple[ModuleType, argparse.ArgumentParser]:
+    """The module that carries a command out, and the parser of its arguments."""
+    module_name, text = COMMANDS[name]
+    module = importlib.import_module(module_name)
+    # What it does in one sentence, where the module has no more to say.
+    parser = argparse.ArgumentParser(prog=f"python -m pipeline {name}", description=f"{text[0].upper()}{text[1:]}.")
+    module.add_arguments(parser)
+    return module, parser
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -44,6 +57,8 @@ def _parser() -> argparse.ArgumentParser:
 
 
 if __name__ == "__main__":
+    if STAGES.intersection(sys.argv[1:2]):
+        early_stop.listen()
     # Progress of several threads of tokenizers' own helps nobody here, and their warning about forks would end in the log.
     os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
     sys.exit(main(sys.argv[1:]))

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
+from pipeline import early_stop
 from pipeline.artifacts import AttemptFolder, naming_full_disks, write_tick
 from pipeline.control import ControlReader
 from pipeline.errors import DiskFullError, InterruptedRunError, PipelineError
@@ -71,6 +72,8 @@ class Stage:
             self._keep_room()
             self.emit(StageStarted(stage=self.name, config_hash=config_hash, inputs=inputs, versions=versions()))
             self.tick()
+            if (reason := early_stop.asked()) is not None:
+                raise InterruptedRunError(reason)
             outcome = await work()
             if outcome.interrupted is None:
                 self.emit(StageFinished(summary=outcome.summary))

@@ -5,7 +5,7 @@ import sys
 
 import pytest
 
-from pipeline.__main__ import COMMANDS
+from pipeline.__main__ import COMMANDS, command
 
 
 def pipeline(*arguments: str) -> subprocess.CompletedProcess[str]:
@@ -38,3 +38,11 @@ def test_generate_and_engine_help_do_not_wait_for_torch() -> None:
     )
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=60, check=False)
     assert done.stdout.splitlines()[-1] == "False False"
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_every_command_says_what_it_does(name: str) -> None:
+    _module, parser = command(name)
+    assert parser.description is not None
+    assert parser.description.rstrip()[-1] == "."
+    assert " ".join(parser.description.split())[:60] in " ".join(parser.format_help().split())
