@@ -167,7 +167,7 @@ def test_equal_seeds_give_equal_answers_with_and_without_drafts(deep_folder: Pat
     for source in sources:
         scheduler = Scheduler(deep.runner, limits, lambda _: None, source=source)
         # Among greedy ones, a few with a low temperature, so that some guesses are right.
-        jobs = [job((5, 6, 7, n), 16, temperature=0.2 * (n % 3), sampling_seed=n) for n in range(3, 9)]
+        jobs = [job((5, 6, 7, n), 30, temperature=0.2 * (n % 3), sampling_seed=n) for n in range(3, 12)]
         scheduler.submit(jobs)
         while scheduler.running or scheduler.waiting:
             scheduler.turn()
