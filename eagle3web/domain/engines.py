@@ -1,16 +1,12 @@
-"""The registry of inference servers and what each of them is worth right now."""
+"""What each of the registered inference servers is worth right now."""
 
 import asyncio
 from dataclasses import dataclass, field
 from typing import Any
 
-from django.core.validators import URLValidator
-from django.db import transaction
-
-from eagle3web.domain import audit
 from eagle3web.domain.clock import database_now
-from eagle3web.enums import EngineProtocol, EngineState
-from eagle3web.models import Engine, User
+from eagle3web.enums import EngineState
+from eagle3web.models import Engine
 from eagle3web.pokes import ENGINES, poke
 from pipeline.config import EngineRef
 from pipeline.errors import EngineError
@@ -31,16 +27,6 @@ class Finding:
     problem: str = ""
     """A healthy engine that does not tell everything."""
     fields: dict[str, Any] = field(default_factory=dict)
-
-
-def register(name: str, url: str, *, user: User | None, protocol: str = EngineProtocol.SGLANG, model_name: str = "") -> Engine:
-    """Add an engine, or change the address of the one with this name. Raises ValidationError for a bad address."""
-    URLValidator(schemes=["http", "https"])(url)
-    fields = {"url": url, "protocol": protocol, "model_name": model_name, "state": EngineState.UNKNOWN}
-    with transaction.atomic():
-        engine, created = Engine.objects.update_or_create(name=name, defaults=fields)
-        audit.record(user, "engine.create" if created else "engine.change", engine, name=name, url=url)
-    return engine
 
 
 def check_all() -> None:

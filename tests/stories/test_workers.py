@@ -9,7 +9,7 @@ import pytest
 from eagle3web import tasks
 from eagle3web.domain import procfs
 from eagle3web.domain.clock import database_now
-from eagle3web.domain.engines import register
+from eagle3web.domain.registry import register_engine
 from eagle3web.models import Attempt, Host, Run
 from tests.support.servers import wait_until
 from tests.support.stub_engine import Behaviour
@@ -86,7 +86,7 @@ def test_a_queued_run_is_stopped_at_once(here: World) -> None:
 
 def test_a_broker_that_dies_under_a_task_costs_no_worker(system: System) -> None:
     with create_server(("127.0.0.1", 0)) as hanging:
-        register("hanging", f"http://127.0.0.1:{hanging.getsockname()[1]}", user=None)
+        register_engine("hanging", url=f"http://127.0.0.1:{hanging.getsockname()[1]}", user=None)
         # Beat sends it every five seconds, and it waits as long for an engine that takes connections and says nothing.
         wait_until(lambda: asked_and_not_done(system), "the worker asks the engine")
         system.kill("valkey")

@@ -16,11 +16,11 @@ from django.db import connection
 from eagle3web.domain import budgets, procfs
 from eagle3web.domain.clock import database_now
 from eagle3web.domain.datasets import import_file
-from eagle3web.domain.engines import register
 from eagle3web.domain.people import issue_token
+from eagle3web.domain.registry import register_engine
 from eagle3web.domain.shown import Shown, shown_run
 from eagle3web.enums import AttemptStatus, Role, RunStatus
-from eagle3web.models import Attempt, DatasetProgress, Event, LogChunk, Run
+from eagle3web.models import Attempt, DatasetProgress, Engine, Event, LogChunk, Run
 from pipeline.artifacts import Home
 from pipeline.responses.reading import Recount, recount
 from tests.support import factories
@@ -59,7 +59,8 @@ class World:
         self._engine = contextlib.ExitStack()
         self.engine, url = self._engine.enter_context(stub_process(self.behaviour, port=self._port))
         self._port = int(url.rsplit(":", 1)[1])
-        register("stub", url, user=None)
+        if not Engine.objects.filter(name="stub").exists():
+            register_engine("stub", url=url, user=None)
 
     def kill_engine(self) -> None:
         self._engine.close()

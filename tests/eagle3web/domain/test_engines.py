@@ -1,12 +1,11 @@
 """Engines are judged by what they do, not by what /health says."""
 
 import pytest
-from django.core.exceptions import ValidationError
 from django.utils import timezone
 
 from eagle3web.domain import engines
 from eagle3web.enums import EngineState
-from eagle3web.models import AuditEntry, Engine
+from eagle3web.models import Engine
 from pipeline.serving.client import EngineHealth
 from tests.support import factories
 from tests.support.servers import stub_engine
@@ -71,18 +70,3 @@ def test_check_does_not_judge_a_new_address_by_the_old_one() -> None:
     engines.write(engine, engines.Finding(health=EngineHealth(state="down")))
     engine.refresh_from_db()
     assert engine.state == EngineState.UNKNOWN
-
-
-def test_register_adds_and_changes_by_name() -> None:
-    ada = factories.user("ada")
-    engines.register("local", "http://127.0.0.1:30000", user=ada)
-    Engine.objects.update(state=EngineState.HEALTHY)
-    engine = engines.register("local", "http://127.0.0.1:30001", user=ada)
-    assert (Engine.objects.get().url, engine.state) == ("http://127.0.0.1:30001", EngineState.UNKNOWN)
-    assert list(AuditEntry.objects.order_by("id").values_list("verb", flat=True)) == ["engine.create", "engine.change"]
-
-
-@pytest.mark.parametrize("url", ["ftp://host", "javascript:alert(1)", "host:30000", ""])
-def test_register_refuses_a_bad_address(url: str) -> None:
-    with pytest.raises(ValidationError):
-        engines.register("local", url, user=None)

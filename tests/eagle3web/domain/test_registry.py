@@ -17,6 +17,13 @@ def test_new_engine_is_unknown_until_it_is_asked() -> None:
     assert list(AuditEntry.objects.values_list("user__username", "verb")) == [("ada", "engine.register")]
 
 
+@pytest.mark.parametrize("url", ["ftp://host", "javascript:alert(1)", "host:30000", ""])
+def test_bad_address_is_refused(url: str) -> None:
+    with pytest.raises(ValidationError) as refused:
+        register_engine("e1", user=None, url=url)
+    assert list(refused.value.message_dict) == ["url"]
+
+
 def test_names_are_unique() -> None:
     make.engine(name="e1")
     with pytest.raises(ValidationError, match="already exists"):
