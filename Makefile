@@ -14,7 +14,7 @@ export PORT
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
-demo: .venv/demo ## Generate data from eight sets of real prompts with a small model, live (BUDGET=tokens, PORT=, ONCE=1)
+demo: .venv/demo ## Make a drafter from eight sets of real prompts for a small model, live (BUDGET=tokens, PORT=, ONCE=1)
 	@$(PY) manage.py demo $(if $(BUDGET),--budget $(BUDGET)) $(if $(filter 1 yes true,$(ONCE)),--once)
 
 run: .venv/run ## Start the system for real use (PORT=); the first start creates an admin

@@ -180,6 +180,7 @@ class PipelineForm(StageForm, StorageFields, TrainingFields, MeasuringFields):
         choices=[
             ("extract", "Extract them to disk first: read once, trained on as often as you like"),
             ("online", "Online: the target computes them while it trains, and nothing is stored"),
+            ("captured", "Captured while generating: only by embedded engines that were started with --capture"),
         ],
         widget=forms.RadioSelect,
         initial="extract",

@@ -64,6 +64,10 @@ class Home:
     def hidden(self, project: str, run_id: int) -> Path:
         return self.path / "projects" / project / "hidden" / str(run_id)
 
+    def captured(self, project: str) -> Path:
+        """Hidden states that engines keep while they generate."""
+        return self.path / "projects" / project / "hidden" / "captured"
+
     def checkpoints(self, project: str, run_id: int) -> Path:
         return self.path / "projects" / project / "checkpoints" / str(run_id)
 

@@ -24,8 +24,9 @@ class NewPipeline(Naming):
     """Names; empty takes every engine that is enabled."""
     concurrency: int = Field(8, ge=1, le=CONCURRENCY)
     order: Literal["sequential", "interleaved"] = "sequential"
-    features: Literal["extract", "online"] = "extract"
-    """Hidden states stored by an extraction run, or computed by the target while it trains."""
+    features: Literal["extract", "online", "captured"] = "extract"
+    """Hidden states stored by an extraction run, computed by the target while it trains, or kept by embedded engines that were
+    started with --capture."""
     preset: Preset = "gpu"
     """Settings of training that `train` changes."""
     extract: Settings = {}

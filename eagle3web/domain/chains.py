@@ -12,9 +12,11 @@ from eagle3web.domain.plans.answers import revisions_of
 from eagle3web.domain.storage import check_room
 from eagle3web.enums import InputKind, Stage
 from eagle3web.models import Engine, Project, Run, User
+from pipeline.errors import ConfigError
 
-Features = Literal["extract", "online"]
-"""The way from answers to hidden states: stored by an extraction run, or computed by the target while it trains."""
+Features = Literal["extract", "online", "captured"]
+"""The way from answers to hidden states: stored by an extraction run, computed by the target while it trains, or kept by the
+engines while they generate."""
 
 
 class Naming(TypedDict, total=False):
@@ -57,7 +59,8 @@ def start_chain(
         made = [generate]
         if chain.features == "extract":
             made.append(start_extract(generate, user=user, config=chain.extract, **named))
-        made.append(start_train([made[-1]], user=user, config=chain.train, **named))
+        captured = capture_folders(chain.engines) if chain.features == "captured" else ()
+        made.append(start_train([made[-1]], user=user, config=chain.train, captured=captured, **named))
         made.append(start_benchmark(made[-1], user=user, config=chain.benchmark, **named))
     return made
 
@@ -88,14 +91,31 @@ def start_extract(responses: Run, *, user: User | None, config: Mapping[str, Any
     return runs.create_run(responses.project, stage=Stage.EXTRACT, config=found, user=user, inputs=[taken], **named)
 
 
-def start_train(sources: Sequence[Run], *, user: User | None, config: Mapping[str, Any], **named: Unpack[Naming]) -> Run:
-    """Queue a training on extraction runs, or online on one generation run. Raises ConfigError."""
-    found = plans.train_config(sources, devices=named.get("devices", ()), **config)
-    online = found["source"] == "online"
-    kind = InputKind.RESPONSES if online else InputKind.HIDDEN
-    ref = revisions_of(found["datasets"])
-    inputs = [Input(kind=kind, source=source, ref=ref or revisions_of(source.config["datasets"])) for source in sources]
+def start_train(
+    sources: Sequence[Run],
+    *,
+    user: User | None,
+    config: Mapping[str, Any],
+    captured: Sequence[str] = (),
+    **named: Unpack[Naming],
+) -> Run:
+    """Queue a training on extraction runs, or on one generation run: online, or on what its engines `captured`.
+
+    Raises ConfigError.
+    """
+    found = plans.train_config(sources, captured=captured, devices=named.get("devices", ()), **config)
+    kind = InputKind.RESPONSES if found["source"] == "online" else InputKind.HIDDEN
+    own = revisions_of(found["datasets"])
+    inputs = [Input(kind=kind, source=source, ref=own or revisions_of(source.config["datasets"])) for source in sources]
     return runs.create_run(sources[0].project, stage=Stage.TRAIN, config=found, user=user, inputs=inputs, **named)
+
+
+def capture_folders(engines: Sequence[Engine]) -> list[str]:
+    """Where these engines keep hidden states while they generate. Raises ConfigError that names one which does not."""
+    for engine in engines:
+        if not engine.info.get("capture"):
+            raise ConfigError(f"{engine} keeps no hidden states while it generates; extract them, or train online")
+    return list(dict.fromkeys(str(engine.info["capture"]) for engine in engines))
 
 
 def start_benchmark(

@@ -49,12 +49,19 @@ def write(engine: Engine, finding: Finding) -> None:
     if finding.model is not None:
         told = {"model_path": finding.model.model_path, "context_length": finding.model.context_length}
         fields["info"] = told | {"version": finding.model.version, "vocab_size": finding.model.vocab_size}
+        fields["info"] |= _capture(finding.loads)
     loads = finding.loads
     fields["running"], fields["waiting"] = (loads.running, loads.waiting) if loads else (0, 0)
     fields["tokens_per_s"] = loads.gen_throughput if loads else None
     fields["accept_length"] = loads.accept_length if loads else None
     # By key and address: an engine that was changed meanwhile is not judged by its old address.
     Engine.objects.filter(pk=engine.pk, url=engine.url).update(**fields)
+
+
+def _capture(loads: EngineLoads | None) -> dict[str, str]:
+    """The folder in which the embedded engine keeps the hidden states of its answers, where it was told to and still does."""
+    told = loads.server_info.get("capture") if loads else None
+    return {"capture": str(told["folder"])} if isinstance(told, dict) and told.get("folder") and not told.get("off") else {}
 
 
 def reference(engine: Engine) -> EngineRef:

@@ -13,11 +13,11 @@ from eagle3web.models import Run, RunInput
 from pipeline.errors import ConfigError
 
 MAKES: dict[str, frozenset[str]] = {
-    Stage.GENERATE: frozenset({InputKind.RESPONSES}),
+    Stage.GENERATE: frozenset({InputKind.RESPONSES, InputKind.HIDDEN}),
     Stage.EXTRACT: frozenset({InputKind.HIDDEN}),
     Stage.TRAIN: frozenset({InputKind.CHECKPOINT}),
 }
-"""What later stages can take from a stage."""
+"""What later stages can take from a stage; hidden states of a generation whose engines keep them."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -34,7 +34,7 @@ class Engine(models.Model):
     state_since = models.DateTimeField(null=True, blank=True)
     checked_at = models.DateTimeField(null=True, blank=True)
     info = models.JSONField(default=dict, blank=True)
-    """model_path, context_length, version, drafter, as the server says."""
+    """model_path, context_length, version, capture (the folder of its hidden states), as the server says."""
     running = models.PositiveIntegerField(default=0)
     waiting = models.PositiveIntegerField(default=0)
     tokens_per_s = models.FloatField(null=True, blank=True)

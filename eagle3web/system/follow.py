@@ -1,26 +1,32 @@
-"""Follows a run in the terminal: a live table on a terminal, plain lines elsewhere."""
+"""Follows runs in the terminal: a live table on a terminal, plain lines elsewhere."""
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from rich.console import Console
 from rich.live import Live
-from rich.progress_bar import ProgressBar
 from rich.table import Table
 
-from eagle3web.enums import AttemptStatus, DatasetState, RunStatus
-from eagle3web.formats import duration, tokens
-from eagle3web.models import Attempt, DatasetProgress, Run
+from eagle3web.domain import lineage
+from eagle3web.enums import AttemptStatus, RunStatus, Stage
+from eagle3web.models import Attempt, Run
+from eagle3web.system import datasets_view, stages_view
 
 POLL_S = 0.5
 LINE_EVERY_S = 10.0
-"""Without a terminal, one line for each dataset that moved in this many seconds."""
-
-BAR_WIDTH = 24
+"""Without a terminal, one line for each thing that moved in this many seconds."""
 WIDE = 110
 """Columns of a terminal that has room for the bars."""
 
-WORDS = {"budget_met": "budget met", "max_samples": "max samples", "exhausted": "all answered"}
+
+def follow_chain(runs: Sequence[Run], *, console: Console, check: Callable[[], None]) -> bool:
+    """Follow runs one after the other; whether all of them finished. The first one that does not ends it: the rest waits."""
+    for number, run in enumerate(runs, start=1):
+        console.print(f"\n[bold]Stage {number} of {len(runs)}: {run.stage}[/bold] (run {run.pk})", highlight=False)
+        follow(run, console=console, check=check)
+        if run.status != RunStatus.FINISHED:
+            return False
+    return True
 
 
 def follow(run: Run, *, console: Console, check: Callable[[], None]) -> None:
@@ -63,55 +69,25 @@ def newest(run: Run) -> Attempt | None:
 
 
 def lines(run: Run, attempt: Attempt | None) -> list[str]:
-    """For a log: `B3_math: 12/270 (0 err) 1.2 req/s avg_comp=180tok 2.2 k of 3.0 k`, or what is waited for."""
-    if attempt is None:
-        return [f"run {run.pk} {run.status}"]
-    moving = [row for row in attempt.datasets.all() if row.state == DatasetState.RUNNING]
-    if not moving:
-        waits = f": {attempt.waiting_for}" if attempt.waiting_for else ""
-        return [f"run {run.pk} attempt {attempt.number} {attempt.status}{waits}"]
-    return [
-        f"{row.dataset}: {row.done}/{row.total} ({row.errors} err) {row.requests_per_s:.1f} req/s "
-        f"avg_comp={row.mean_completion:.0f}tok {tokens(row.tokens)} of {'all' if row.budget is None else tokens(row.budget)}"
-        for row in moving
-    ]
+    """For a log: what moved, or what is waited for."""
+    found: list[str] = []
+    if attempt is not None and run.status != RunStatus.QUEUED:
+        found = datasets_view.lines(attempt) if run.stage == Stage.GENERATE else stages_view.lines(run.stage, attempt)
+    return found or [_status(run, attempt, f"run {run.pk}", f"run {run.pk} attempt {attempt.number}" if attempt else "")]
 
 
 def table(run: Run, attempt: Attempt | None, *, wide: bool) -> Table:
-    """One row a dataset, as the run's page has it; bars only where there is room for them."""
-    title = f"Run {run.pk} {run.status}" if attempt is None else f"Run {run.pk}, attempt {attempt.number}, {attempt.status}"
-    if attempt is not None and attempt.waiting_for and attempt.status in AttemptStatus.LIVE:
-        title += f": {attempt.waiting_for}"
-    found = Table(title=title, title_justify="left", header_style="bold", box=None, pad_edge=False)
-    found.add_column("dataset", no_wrap=True)
-    found.add_column("state", no_wrap=True)
-    for name in ("tokens", "budget"):
-        found.add_column(name, justify="right", no_wrap=True)
-    if wide:
-        found.add_column("", width=BAR_WIDTH)
-    for name in ("answers", "err", "cut", "tok/s", "mean", "ETA"):
-        found.add_column(name, justify="right", no_wrap=True)
-    for row in [] if attempt is None else attempt.datasets.all():
-        found.add_row(*cells(row, wide=wide))
-    return found
+    """The run as its page has it: a row for each dataset, or what its stage said last."""
+    title = _status(run, attempt, f"Run {run.pk}", f"Run {run.pk}, attempt {attempt.number}," if attempt else "")
+    if run.stage == Stage.GENERATE:
+        return datasets_view.table(title, attempt, wide=wide)
+    return stages_view.table(title, run.stage, attempt)
 
 
-def cells(row: DatasetProgress, *, wide: bool) -> tuple[str | ProgressBar, ...]:
-    running = row.state == DatasetState.RUNNING
-    skipped = row.state == DatasetState.SKIPPED
-    state = f"{'skipped, ' if skipped else ''}{WORDS.get(row.reason, row.reason)}" if row.reason else row.state
-    goal = row.budget or 0
-    bar: tuple[str | ProgressBar, ...] = (ProgressBar(total=goal, completed=min(row.tokens, goal)) if goal else "",)
-    return (
-        row.dataset,
-        state,
-        tokens(row.tokens),
-        "all" if row.budget is None else tokens(row.budget),
-        *(bar if wide else ()),
-        f"{row.done}/{row.total}",
-        str(row.errors),
-        str(row.truncated),
-        f"{row.tokens_per_s:.0f}" if running else "",
-        f"{row.mean_completion:.0f}" if row.done else "",
-        duration(row.eta_s) if running and row.eta_s is not None else "",
-    )
+def _status(run: Run, attempt: Attempt | None, queued: str, named: str) -> str:
+    """`run 3 attempt 1 running: no engine answers`."""
+    if attempt is None or run.status == RunStatus.QUEUED:
+        waits = lineage.held_words(run) if run.status == RunStatus.QUEUED else ""
+        return f"{queued} {run.status}" + (f": {waits}" if waits else "")
+    waits = attempt.waiting_for if attempt.status in AttemptStatus.LIVE else ""
+    return f"{named} {attempt.status}" + (f": {waits}" if waits else "")

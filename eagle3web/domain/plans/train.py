@@ -13,8 +13,11 @@ from pipeline.artifacts import Home
 from pipeline.errors import ConfigError
 
 
-def train_config(sources: Sequence[Run], *, devices: Sequence[str] = (), **chosen: Any) -> dict[str, Any]:
-    """The config that trains on what `sources` make: extraction runs (stored), or one generation run (online).
+def train_config(
+    sources: Sequence[Run], *, captured: Sequence[str] = (), devices: Sequence[str] = (), **chosen: Any
+) -> dict[str, Any]:
+    """The config that trains on what `sources` make: extraction runs (stored), or one generation run: online, or on the hidden
+    states that its engines keep in the folders `captured`.
 
     `chosen` are keys of TrainConfig. The folder of checkpoints is named when an attempt starts. Raises ConfigError.
     """
@@ -32,6 +35,8 @@ def train_config(sources: Sequence[Run], *, devices: Sequence[str] = (), **chose
     stages = {source.stage for source in sources}
     if stages == {Stage.EXTRACT}:
         given |= {"source": "stored", "hidden": [str(home.hidden(project.slug, source.pk)) for source in sources]}
+    elif stages == {Stage.GENERATE} and len(sources) == 1 and captured:
+        given |= {"source": "stored", "hidden": list(captured), "datasets": answer_sets(sources[0])}
     elif stages == {Stage.GENERATE} and len(sources) == 1:
         given |= {
             "source": "online",

@@ -1,4 +1,4 @@
-"""`manage.py demo`: the main job on real prompts, from nothing to a finished run, in one terminal (`make demo`)."""
+"""`manage.py demo`: the main job on real prompts, from nothing to a measured drafter, in one terminal (`make demo`)."""
 
 import argparse
 import contextlib
@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -16,14 +17,14 @@ from django.core.management.base import BaseCommand, CommandError
 from django.db import connection
 from rich.console import Console
 
-from eagle3web.domain import demo, runs
+from eagle3web.domain import demo, demo_summary, lineage, runs
 from eagle3web.domain.datasets import import_demo, measure_lengths
 from eagle3web.domain.demo import NEW_BUDGET
 from eagle3web.domain.people import make_sign_in_link
 from eagle3web.enums import RunStatus
 from eagle3web.management.commands.start import WANTED, add_port, as_interrupt, prepare
 from eagle3web.models import Run, User
-from eagle3web.system.follow import WIDE, follow
+from eagle3web.system.follow import WIDE, follow, follow_chain
 from eagle3web.system.processes import Processes, SystemNotReadyError, free_port, port_is_free
 from eagle3web.tasks import launch_soon
 from pipeline.tokens import PromptTokenizer
@@ -31,8 +32,25 @@ from pipeline.tokens import PromptTokenizer
 STOP_WITHIN_S = 30.0
 
 
+class Clock:
+    """How long the parts of a demo take."""
+
+    def __init__(self) -> None:
+        self.started = datetime.now(UTC)
+        self._began = time.monotonic()
+        self._prepare_s = 0.0
+
+    def prepared(self) -> None:
+        self._prepare_s = time.monotonic() - self._began
+
+    def times(self) -> dict[str, float]:
+        return {"prepare_s": round(self._prepare_s, 1), "total_s": round(time.monotonic() - self._began, 1)}
+
+
 class Command(BaseCommand):
-    help = "Import eight sets of real prompts, start the system with a small model, and generate answers under token budgets."
+    help = (
+        "Import eight sets of real prompts, start the system, and make a drafter for a small model: generate, train, measure."
+    )
 
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:
         parser.add_argument(
@@ -41,7 +59,7 @@ class Command(BaseCommand):
             help=f"completion tokens for each dataset (BUDGET); without it budgets stay, and new ones get {NEW_BUDGET}",
         )
         add_port(parser)
-        parser.add_argument("--once", action="store_true", help="stop everything when the run has ended (ONCE=1)")
+        parser.add_argument("--once", action="store_true", help="stop everything when the chain has ended (ONCE=1)")
 
     def handle(self, *args: Any, **options: Any) -> None:
         if options["budget"] is not None and options["budget"] < 1:
@@ -65,7 +83,39 @@ class Command(BaseCommand):
         """The whole demo; what went wrong, in sentences. KeyboardInterrupt comes through after everything is stopped."""
         # Valkey is not there yet while the rows are prepared, and nobody watches: that pokes are lost then is no news.
         logging.getLogger("eagle3web.pokes").setLevel(logging.ERROR)
-        began, started = time.monotonic(), datetime.now(UTC)
+        clock = Clock()
+        user, model = self.prepare(console)
+        demo.demo_project(model=model, budget=budget, user=user)
+        engine_port, capture = free_port(), demo.capture_folder()
+        engine = demo.demo_engine(f"http://127.0.0.1:{engine_port}", capture=capture)
+        clock.prepared()
+        connection.close()  # the processes that start now are their own readers; a held connection would pin the WAL
+        env = {
+            "EAGLE3_ENGINE_MODEL": str(model),
+            "EAGLE3_ENGINE_PORT": str(engine_port),
+            "EAGLE3_ENGINE_CAPTURE": str(capture),
+        }
+        with Processes([*WANTED, "engine"], port=port, log=settings.EAGLE3_HOME / "system.log", env=env) as system:
+            try:
+                self.greet(console, system, user)
+                system.wait(needs=lambda health: bool(health.get("workers")), what="the worker", timeout_s=90)
+                chain = demo.demo_chain(engine=engine, user=user)
+                for run in chain:
+                    if run.status == RunStatus.QUEUED and not lineage.held_words(run):
+                        launch_soon(run)
+                follow_chain(chain, console=console, check=system.check)
+                problems = self.conclude(console, chain, clock)
+                if once:
+                    return problems
+                console.print(f"The dashboard stays at {system.url}/ until Ctrl-C.")
+                while True:
+                    follow(next_live_run(system), console=console, check=system.check)
+                    self.conclude(console, chain, clock)
+            finally:
+                stop_all(user)
+
+    def prepare(self, console: Console) -> tuple[User, Path]:
+        """Database, pages, prompts and the model; whom the link signs in, and the model's folder."""
         converting = convert_model()
         try:
             console.print("Preparing the database, the pages and eight sets of prompts …")
@@ -87,33 +137,7 @@ class Command(BaseCommand):
         tokenizer = PromptTokenizer.load(model)
         for revision in revisions:
             measure_lengths(revision, tokenizer)
-        prepared_s = time.monotonic() - began
-        demo.demo_project(tokenizer=model, budget=budget, user=user)
-        engine_port = free_port()
-        engine = demo.demo_engine(f"http://127.0.0.1:{engine_port}")
-        connection.close()  # the processes that start now are their own readers; a held connection would pin the WAL
-        env = {"EAGLE3_ENGINE_MODEL": str(model), "EAGLE3_ENGINE_PORT": str(engine_port)}
-        with Processes([*WANTED, "engine"], port=port, log=settings.EAGLE3_HOME / "system.log", env=env) as system:
-            try:
-                self.greet(console, system, user)
-                system.wait(needs=lambda health: bool(health.get("workers")), what="the worker", timeout_s=90)
-                run = demo.demo_run(engine=engine, user=user)
-                launch_soon(run)
-                while True:
-                    follow(run, console=console, check=system.check)
-                    times = {"prepare_s": round(prepared_s, 1), "total_s": round(time.monotonic() - began, 1)}
-                    path = settings.EAGLE3_HOME / "demo-summary.json"
-                    demo.write_summary(path, demo.summary(run, started=started, times=times))
-                    console.print(f"Summary: {path}", highlight=False)
-                    problems = demo.failures(run)
-                    if once:
-                        return problems
-                    for problem in problems:
-                        console.print(problem, style="red", markup=False)
-                    console.print(f"The dashboard stays at {system.url}/ until Ctrl-C.")
-                    run = next_live_run(system)
-            finally:
-                stop_all(user)
+        return user, model
 
     def greet(self, console: Console, system: Processes, user: User) -> None:
         """Print where to look as soon as the site answers."""
@@ -122,7 +146,22 @@ class Command(BaseCommand):
         link = f"{system.url}{make_sign_in_link(user)}"
         console.print("One-time sign-in link:")
         console.print(link, soft_wrap=True, highlight=False)
+
+    def conclude(self, console: Console, chain: Sequence[Run], clock: Clock) -> list[str]:
+        """Write the summary, print what was measured and what went wrong; the latter."""
+        for run in chain:
+            run.refresh_from_db()
+        path = settings.EAGLE3_HOME / "demo-summary.json"
+        found = demo_summary.summary(chain, started=clock.started, times=clock.times())
+        demo_summary.write_summary(path, found)
         console.print()
+        for sentence in demo_summary.sentences(found["benchmark"]) if found["benchmark"] else ():
+            console.print(sentence, highlight=False)
+        console.print(f"Summary: {path}", highlight=False)
+        problems = demo_summary.failures(chain)
+        for problem in problems:
+            console.print(problem, style="red", markup=False)
+        return problems
 
 
 def convert_model() -> subprocess.Popen[bytes]:

@@ -50,7 +50,8 @@ def test_pipeline_online_trains_on_the_answers(api: Caller, project: Project, la
 @pytest.mark.parametrize(
     ("changes", "word"),
     [
-        ({"features": "captured"}, "features"),
+        ({"features": "dreamt"}, "features"),
+        ({"features": "captured"}, "e1 keeps no hidden states"),
         ({"train": {"epoch": 1}}, "unknown key epoch"),
         ({"benchmark": {"repetitions": 0}}, "repetitions"),
         ({"engines": ["ghost"]}, "ghost"),

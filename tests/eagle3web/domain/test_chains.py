@@ -37,6 +37,22 @@ def test_online_chain_has_no_extraction(project: Project) -> None:
     assert links(train) == [("responses", generate.pk, {"B1": "1" * 64})]
 
 
+def test_captured_chain_trains_on_what_the_engines_keep(project: Project) -> None:
+    engine = factories.engine(info={"capture": "/hidden/captured"})
+    chain = Chain(engines=[engine], features="captured")
+    generate, train, _benchmark = chains.start_chain(project, chain, user=None)
+    assert (train.config["source"], train.config["hidden"]) == ("stored", ["/hidden/captured"])
+    assert [row["dataset"] for row in train.config["datasets"]] == ["B1"]
+    assert links(train) == [("hidden", generate.pk, {"B1": "1" * 64})]
+
+
+def test_captured_chain_needs_engines_that_keep_states(project: Project) -> None:
+    chain = Chain(engines=[factories.engine(name="plain")], features="captured")
+    with pytest.raises(ConfigError, match="plain keeps no hidden states while it generates"):
+        chains.start_chain(project, chain, user=None)
+    assert not Run.objects.exists()
+
+
 def test_chain_holds_its_devices_from_the_extraction_on(project: Project) -> None:
     made = chain_of(project, devices=["cuda:1"])
     assert [run.devices for run in made] == [[], ["cuda:1"], ["cuda:1"], ["cuda:1"]]

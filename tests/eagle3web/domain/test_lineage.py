@@ -82,9 +82,9 @@ def test_a_source_of_another_project_is_refused(chain: list[Run]) -> None:
 
 
 def test_a_source_that_makes_something_else_is_refused(chain: list[Run]) -> None:
-    generate, *_, train = chain[:3]
-    with pytest.raises(ConfigError, match=f"r{generate.pk} generate makes no hidden states"):
-        lineage.connect(train, [Input(kind=InputKind.HIDDEN, source=generate)])
+    train, benchmark = chain[2:]
+    with pytest.raises(ConfigError, match=f"r{train.pk} train makes no hidden states"):
+        lineage.connect(benchmark, [Input(kind=InputKind.HIDDEN, source=train)])
 
 
 def test_a_clone_is_made_of_the_same(chain: list[Run]) -> None:

@@ -7,8 +7,10 @@ from rich.console import Console
 
 from eagle3web.enums import AttemptStatus, DatasetState, RunStatus
 from eagle3web.models import Attempt, DatasetProgress, Run
-from eagle3web.system.follow import WIDE, cells, follow, lines, table
+from eagle3web.system.datasets_view import BAR_WIDTH, cells
+from eagle3web.system.follow import WIDE, follow, follow_chain, lines, table
 from tests.support import factories as make
+from tests.support.pipelines import chain_of, ready_project
 
 pytestmark = pytest.mark.django_db
 
@@ -31,7 +33,7 @@ def text(width: int, attempt: Attempt) -> str:
 
 def test_table_names_a_skip_with_its_numbers() -> None:
     row = next(line for line in text(WIDE, ended_attempt()).splitlines() if line.startswith("B1_tools"))
-    assert row.split()[:9] == ["B1_tools", "skipped,", "budget", "met", "17.03", "M", "10.00", "M", "━" * 24]
+    assert row.split()[:9] == ["B1_tools", "skipped,", "budget", "met", "17.03", "M", "10.00", "M", "━" * BAR_WIDTH]
 
 
 def test_table_leaves_the_bars_out_of_a_narrow_terminal() -> None:
@@ -101,3 +103,28 @@ def test_follow_returns_with_the_reason_when_the_run_has_ended() -> None:
     follow(attempt.run, console=console, check=lambda: None)
     assert isinstance(console.file, io.StringIO)
     assert console.file.getvalue().splitlines()[-1] == f"Run {attempt.run.pk} finished: all budgets met"
+
+
+def test_line_of_a_run_that_is_held_names_the_other() -> None:
+    generate, extract, *_ = chain_of(ready_project())
+    assert lines(extract, None) == [f"run {extract.pk} queued: waits for r{generate.pk} generate"]
+
+
+def test_follow_chain_ends_with_the_first_run_that_does_not_finish(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("eagle3web.system.follow.POLL_S", 0.0)
+    generate, extract, train, benchmark = chain_of(ready_project())
+    make.attempt(generate, status=AttemptStatus.FINISHED)
+    make.attempt(extract, status=AttemptStatus.FAILED, reason="failed: disk full")
+    console = Console(file=io.StringIO(), width=WIDE)
+    assert not follow_chain([generate, extract, train, benchmark], console=console, check=lambda: None)
+    assert isinstance(console.file, io.StringIO)
+    written = console.file.getvalue()
+    assert f"Stage 2 of 4: extract (run {extract.pk})" in written
+    assert written.splitlines()[-1] == f"Run {extract.pk} failed: failed: disk full"
+
+
+def test_follow_chain_goes_through_finished_runs_to_the_end() -> None:
+    chain = chain_of(ready_project())
+    for run in chain:
+        make.attempt(run, status=AttemptStatus.FINISHED)
+    assert follow_chain(chain, console=Console(file=io.StringIO(), width=WIDE), check=lambda: None)
