@@ -13,6 +13,7 @@ EAGLE3_HTTPS           true behind TLS: secure cookies, HSTS
 EAGLE3_DEBUG           true shows tracebacks in the browser; never on a shared machine
 """
 
+import contextlib
 import hashlib
 import os
 import secrets
@@ -28,7 +29,8 @@ env = environ.Env()
 BASE_DIR = Path(__file__).resolve().parent.parent
 
 EAGLE3_HOME = Path(env.str("EAGLE3_HOME", str(BASE_DIR / "var"))).resolve()
-EAGLE3_HOME.mkdir(parents=True, exist_ok=True)
+with contextlib.suppress(OSError):  # the system check eagle3web.E001 says what is wrong with the folder
+    EAGLE3_HOME.mkdir(parents=True, exist_ok=True)
 EAGLE3_HOST: str = env.str("EAGLE3_HOST", socket.gethostname())
 EAGLE3_IMPORT_ROOT = Path(env.str("EAGLE3_IMPORT_ROOT", str(EAGLE3_HOME / "imports"))).resolve()
 
@@ -38,12 +40,14 @@ CSRF_TRUSTED_ORIGINS: list[str] = env.list("EAGLE3_ORIGINS", default=[])
 
 
 def _secret_key() -> str:
-    """The secret of this installation, made once; readable by its owner only."""
+    """The secret of this installation, made once; readable by its owner only. Empty in a home that cannot be written."""
     path = EAGLE3_HOME / "secret_key"
     try:
         descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
     except FileExistsError:
         return path.read_text()
+    except OSError:
+        return ""
     with os.fdopen(descriptor, "w") as file:
         file.write(secret := secrets.token_urlsafe(50))
     return secret

@@ -1,6 +1,9 @@
 """Bad settings stop the program at start, and each message has an id and a hint."""
 
+import os
 import sqlite3
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -8,6 +11,7 @@ from django.core.checks import run_checks
 from pytest_django import Settings
 
 from eagle3web import checks
+from eagle3web.settings import BASE_DIR
 
 
 def found() -> set[str]:
@@ -22,6 +26,18 @@ def sound(settings: Settings, tmp_path: Path) -> None:
     settings.EAGLE3_HOME = tmp_path
     settings.ALLOWED_HOSTS = ["localhost"]
     settings.DEBUG = False
+
+
+def test_home_that_cannot_be_made_is_told_by_the_check_alone(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    home = tmp_path / "file" / "home"
+    done = subprocess.run(
+        [sys.executable, "manage.py", "check"], cwd=BASE_DIR, env=os.environ | {"EAGLE3_HOME": str(home)},
+        capture_output=True, text=True, timeout=60, check=False,
+    )  # fmt: skip
+    assert done.returncode == 1
+    assert f"(eagle3web.E001) EAGLE3_HOME: cannot write in {home} (Not a directory)." in done.stderr
+    assert "Traceback" not in done.stderr
 
 
 def test_sound_settings_have_no_findings() -> None:
