@@ -10,6 +10,7 @@ from eagle3web.views import (
     checkpoints,
     datasets,
     engines,
+    icon,
     imports,
     log,
     new_run,
@@ -62,4 +63,5 @@ urlpatterns = [
     path("admin/", admin.site.urls),
     path("api/", api.urls),
     path("healthz", healthz, name="healthz"),
+    path("favicon.ico", icon.favicon),
 ]

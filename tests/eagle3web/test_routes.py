@@ -92,6 +92,7 @@ PAGES: dict[str, Rule] = {
     "engines/": pages(LOOK),
     "engines/register/": acts("add_engine"),
     "healthz": pages(PUBLIC),
+    "favicon.ico": pages(PUBLIC),
 }
 """The site's own pages."""
 API: dict[str, Rule] = {
