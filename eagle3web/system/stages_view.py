@@ -54,7 +54,7 @@ def benchmark(attempt: Attempt) -> Iterator[Fact]:
 
 
 def _eta(seconds: float | None) -> Iterator[Fact]:
-    if seconds is not None:
+    if seconds:
         yield "ETA", duration(seconds)
 
 

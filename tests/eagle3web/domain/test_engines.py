@@ -6,7 +6,7 @@ from django.utils import timezone
 from eagle3web.domain import engines
 from eagle3web.enums import EngineState
 from eagle3web.models import Engine
-from pipeline.serving.client import EngineHealth
+from pipeline.serving.client import EngineHealth, EngineLoads, ModelInfo
 from tests.support import factories
 from tests.support.servers import stub_engine
 from tests.support.stub_engine import Behaviour
@@ -29,6 +29,23 @@ def test_check_of_a_healthy_engine_tells_model_and_load() -> None:
     assert (engine.running, engine.waiting, engine.tokens_per_s) == (0, 0, 0.0)
     assert engine.checked_at is not None
     assert engine.state_since is not None
+
+
+@pytest.mark.parametrize(
+    ("told", "folder"),
+    [
+        (None, None),
+        ({"folder": "/hidden/captured", "documents": 3, "off": None}, "/hidden/captured"),
+        ({"folder": "/hidden/captured", "documents": 3, "off": "disk full"}, None),
+    ],
+)
+def test_write_keeps_where_an_engine_captures(told: object, folder: str | None) -> None:
+    engine = factories.engine()
+    loads = EngineLoads(running=0, waiting=0, gen_throughput=0.0, server_info={"capture": told})
+    finding = engines.Finding(health=EngineHealth(state="ok"), model=ModelInfo(model_path="m"), loads=loads)
+    engines.write(engine, finding)
+    engine.refresh_from_db()
+    assert engine.info.get("capture") == folder
 
 
 @pytest.mark.parametrize(
