@@ -1,10 +1,12 @@
 """Everything that a training is made of, put together before its first step: new, continued or resumed."""
 
+import random
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+import torch
 from torch import nn
 from torch.optim import Optimizer
 from torch.optim.lr_scheduler import LRScheduler
@@ -19,6 +21,7 @@ from pipeline.responses.appending import FolderLock
 from pipeline.training import lineage, saving
 from pipeline.training.config import TrainConfig
 from pipeline.training.corpus import Corpus, open_corpus
+from pipeline.training.decoding import Decoder
 from pipeline.training.drafting import Start, prepare
 from pipeline.training.evaluation import Evaluator
 from pipeline.training.hardware import pick_precision
@@ -43,6 +46,7 @@ class Assembly:
     stream: BatchStream
     stepper: Stepper
     evaluator: Evaluator
+    decoder: Decoder
     saver: Saver
     position: DataPosition
     """Where to begin."""
@@ -70,6 +74,8 @@ def assemble(config: TrainConfig, world: World, *, emit: Callable[[Event], None]
     """
     # The first process may have to sweep before the others look.
     world.share([0.0])
+    random.seed(config.seed)
+    torch.manual_seed(config.seed)
     checkpoints = Path(config.checkpoints)
     resume = saving.resumable_checkpoint(checkpoints)
     if resume is not None:
@@ -110,6 +116,7 @@ def assemble(config: TrainConfig, world: World, *, emit: Callable[[Event], None]
         stream=BatchStream(config, corpus.lengths(), group=group, epoch=position.epoch, batch=position.batch),
         stepper=Stepper(module, start.teacher, optimizer, world, precision=precision, clip=config.optimizer.clip),
         evaluator=Evaluator(config, corpus, start.teacher, world, precision=precision),
+        decoder=Decoder(config, corpus, world.device),
         saver=Saver(
             checkpoints,
             start.drafter,

@@ -78,7 +78,7 @@ def wrap(module: nn.Module, world: World, kind: Literal["ddp", "fsdp2"]) -> nn.M
         # One layer is one unit: its weights are gathered together, and it is weights' gradients and AdamW's state that shrink.
         fully_shard(module)
         return module
-    return DistributedDataParallel(module, broadcast_buffers=False)
+    return DistributedDataParallel(module, forward_sync_buffers=False)
 
 
 @contextmanager

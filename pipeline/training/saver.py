@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-from torch import Tensor
+import torch
 from torch.optim import Optimizer
 from torch.optim.lr_scheduler import LRScheduler
 
@@ -48,14 +48,14 @@ class Saver:
         """Write one checkpoint, then delete those that need not stay. All processes call it together. Raises DiskFullError."""
         state = capture_state(optimizer, scheduler, position)
         state["optimizer"] = gathered(state["optimizer"])
-        weights = gathered(dict(self._drafter.state_dict()))
+        drafter = self.whole()
         if not self._world.is_first:
             return
         folder = saving.checkpoint_folder(self._folder, position.step)
         with naming_full_disks(folder.name, self._folder):
             save_checkpoint(
                 folder,
-                self.plain(weights),
+                drafter,
                 lineage={**self._lineage, "step": position.step, "epoch": position.epoch, "tokens": position.tokens},
                 metrics=metrics,
                 training_state={**state, "elapsed_s": elapsed_s},
@@ -73,8 +73,9 @@ class Saver:
             )
         )
 
-    def plain(self, weights: Mapping[str, Tensor]) -> Drafter:
-        """A drafter of whole weights, as they are on one device."""
-        drafter = Drafter(self._config, self._vocabulary, self._embedding)
-        drafter.load_state_dict(dict(weights), assign=True)
+    def whole(self) -> Drafter:
+        """The drafter of this moment with all its weights. All processes call it together."""
+        with torch.random.fork_rng(devices=[]):
+            drafter = Drafter(self._config, self._vocabulary, self._embedding)
+        drafter.load_state_dict(gathered(dict(self._drafter.state_dict())), assign=True)
         return drafter

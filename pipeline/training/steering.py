@@ -2,7 +2,7 @@
 
 import signal
 from collections.abc import Callable
-from types import FrameType
+from types import FrameType, TracebackType
 
 from pipeline.control import ControlReader, Pause, Resume, Stop
 from pipeline.errors import ConfigError, InterruptedRunError
@@ -11,13 +11,21 @@ SIGNALS = {signal.SIGTERM: "stopped by SIGTERM", signal.SIGINT: "stopped by Ctrl
 
 
 class Steering:
+    """Inside a `with`, in the main thread, signals ask for a stop instead of ending the process in the middle of something."""
+
     def __init__(self, control: ControlReader | None, *, warn: Callable[[str], None]) -> None:
-        """Listens to signals too, from now on; called in the main thread. `control` None: a process that is told by another."""
+        """`control` None: a process that is told by another one."""
         self._control, self._warn = control, warn
         self.stop_reason: str | None = None
         self.paused = False
-        for number in SIGNALS:
-            signal.signal(number, self._on_signal)
+
+    def __enter__(self) -> "Steering":
+        self._before = {number: signal.signal(number, self._on_signal) for number in SIGNALS}
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        for number, handler in self._before.items():
+            signal.signal(number, handler)
 
     def obey(self) -> None:
         """Take all messages; what means nothing here is warned of."""

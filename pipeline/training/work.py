@@ -47,8 +47,12 @@ def _train(
     watch: Callable[[Callable[[Event], None]], None],
 ) -> Outcome:
     keep_freed_memory()
-    steering = Steering(control, warn=lambda text: stage.emit(Warned(text=text)))
-    with Pulse(stage) as pulse, joined(config.device) as world, held(Path(config.checkpoints), world):
+    with (
+        Steering(control, warn=lambda text: stage.emit(Warned(text=text))) as steering,
+        Pulse(stage) as pulse,
+        joined(config.device) as world,
+        held(Path(config.checkpoints), world),
+    ):
 
         def on_part(words: str) -> None:
             pulse.begin(words, patience_s=LOADING_PATIENCE_S)

@@ -1,18 +1,28 @@
-"""A training small enough for a second: a random target of seven layers, its own greedy answers, their hidden states on disk."""
+"""A training small enough for a second: a random target of seven layers, its greedy answers, their states on disk."""
 
+import os
+import signal
+from collections.abc import Callable, Sequence
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 import torch
 from transformers import AutoModelForCausalLM, LlamaConfig
 
+from pipeline.artifacts import AttemptFolder
 from pipeline.batching import Document
+from pipeline.control import ControlReader
+from pipeline.drafter_events import StepLogged
+from pipeline.event import Event
 from pipeline.feature_layers import FeatureLayers
 from pipeline.model_fingerprint import model_fingerprint
 from pipeline.shard_layout import Layout
 from pipeline.shards import ShardWriter
+from pipeline.stage import Outcome, Stage
 from pipeline.training.config import CheckpointConfig, EvalConfig, LossConfig, OptimizerConfig, TrainConfig
+from pipeline.training.work import train_first
 from tests.support.tiny_model import SHAPE, VOCAB_SIZE, save_tiny_model
 
 LAYERS = FeatureLayers.default(7)
@@ -64,7 +74,7 @@ def store(folder: Path, target: Path, documents: list[Document], *, vocab_size: 
     return folder
 
 
-def tiny_config(root: Path, **changes: Any) -> TrainConfig:  # noqa: ANN401  (fields of the config)
+def tiny_config(root: Path, **changes: Any) -> TrainConfig:
     """A training of twenty float32 steps over what `make_files` stored below `root`."""
     config = TrainConfig(
         project="tiny",
@@ -89,3 +99,29 @@ def make_files(root: Path, *, documents: int = 40) -> Path:
     target = save_target(root / "target")
     store(root / "hidden", target, answers(target, documents))
     return root
+
+
+def train(
+    config: TrainConfig, attempt: Path, *, control: BinaryIO | None = None, watch: Callable[[Event], None] = lambda event: None
+) -> tuple[Outcome, list[Event]]:
+    """Carry out a training in this process; its outcome, and what it told on the way. `control`: what people ask."""
+    attempt.mkdir(exist_ok=True)
+    told: list[Event] = []
+    with closing(Stage("train", AttemptFolder(attempt))) as stage:
+        stage.control = ControlReader(control)
+        stage.watchers += [told.append, watch]
+        return train_first(config, stage), told
+
+
+def stop_at(step: int) -> Callable[[Event], None]:
+    """A watcher that asks this process to stop once it has told of a step."""
+
+    def watch(event: Event) -> None:
+        if isinstance(event, StepLogged) and event.step == step:
+            os.kill(os.getpid(), signal.SIGTERM)
+
+    return watch
+
+
+def step_losses(told: Sequence[Event]) -> list[float]:
+    return [event.loss for event in told if isinstance(event, StepLogged)]
