@@ -34,8 +34,9 @@ TOKENS_PER_PROMPT = 50_000
 """Generated tokens for each prompt of a dataset that is measured: what is little trained is measured briefly."""
 PROMPTS = (1, 4)
 """Measured of each dataset, at least and at most."""
-MEASURED_TOKENS = 96
-"""Of a measured answer, at most."""
+MEASURED_TOKENS = (32, 96)
+"""Of a measured answer at most, by the generated tokens over TOKENS_PER_MEASURED."""
+TOKENS_PER_MEASURED = 250
 REPETITIONS = (2, 3)
 """Of each measurement: below and from MANY_TOKENS on. Two are the least that show a spread."""
 MANY_TOKENS = 100_000
@@ -116,16 +117,19 @@ def last_chain(project: Project) -> list[Run]:
 def planned(project: Project, engine: Engine) -> Chain:
     """What a new chain does, sized by the project's budgets."""
     total = sum(NEW_BUDGET if tokens is None else tokens for tokens in _budgets(project))
-    prompts = _between(round(total / TOKENS_PER_PROMPT), *PROMPTS)
+    prompts, measured = (
+        int(_between(total // each, *limits))
+        for each, limits in ((TOKENS_PER_PROMPT, PROMPTS), (TOKENS_PER_MEASURED, MEASURED_TOKENS))
+    )
     return Chain(
         engines=[engine],
         concurrency=CONCURRENCY,
         features="captured" if _are_captured(project, Path(engine.info["capture"])) else "extract",
         train=PRESETS["cpu"].with_changes(max_minutes=round(_between(total / TOKENS_PER_MINUTE, *MINUTES), 2)),
         benchmark={
-            "prompts_per_dataset": int(prompts),
+            "prompts_per_dataset": prompts,
             "repetitions": REPETITIONS[total >= MANY_TOKENS],
-            "sampling": {"max_new_tokens": MEASURED_TOKENS},
+            "sampling": {"max_new_tokens": measured},
         },
     )
 

@@ -57,7 +57,7 @@ def lineage_of(run_id: int, *, checkpoint_id: int | None = None) -> Lineage:
 def _run_node(run: Run, facts: _Facts) -> Node:
     fact = ""
     if run.pk in facts.tokens:
-        fact = f"{tokens(facts.tokens[run.pk])} tokens"
+        fact = f"{tokens(facts.tokens[run.pk])} tok"
     elif (row := facts.speedups.get(run.pk)) is not None:
         fact = times(row.speedup)
     return Node(

@@ -120,15 +120,19 @@ def test_a_run_that_leads_to_no_measurement_is_no_chain(engine: Engine, user: Us
 
 
 @pytest.mark.parametrize(
-    ("budget", "datasets", "minutes", "prompts", "repetitions"),
-    [(60, 1, 0.25, 1, 2), (2000, 8, 0.8, 1, 2), (20_000, 8, 8.0, 3, 3), (100_000, 8, 8.0, 4, 3)],
+    ("budget", "datasets", "minutes", "prompts", "repetitions", "tokens"),
+    [(60, 1, 0.25, 1, 2, 32), (2000, 8, 0.8, 1, 2, 64), (20_000, 8, 8.0, 3, 3, 96), (100_000, 8, 8.0, 4, 3, 96)],
 )
 def test_planned_sizes_training_and_measurement_by_the_budgets(
-    home: Path, user: User, budget: int, datasets: int, minutes: float, prompts: int, repetitions: int
+    home: Path, user: User, budget: int, datasets: int, minutes: float, prompts: int, repetitions: int, tokens: int
 ) -> None:
     for n in range(1, datasets + 1):
         make.revision(make.dataset(slug=f"B{n}_set"))
     project = demo.demo_project(model=Path("model"), budget=budget, user=user)
     found = demo.planned(project, demo.demo_engine("http://127.0.0.1:1", capture=demo.capture_folder()))
     assert found.train["max_minutes"] == minutes
-    assert (found.benchmark["prompts_per_dataset"], found.benchmark["repetitions"]) == (prompts, repetitions)
+    assert found.benchmark == {
+        "prompts_per_dataset": prompts,
+        "repetitions": repetitions,
+        "sampling": {"max_new_tokens": tokens},
+    }

@@ -45,7 +45,7 @@ def test_a_finished_chain_shows_what_it_gave(chain: list[Run]) -> None:
     BenchmarkRow.objects.create(attempt=attempt, dataset="", mode="drafter", shape="3/1/4", concurrency=1,
                                 tokens_per_s=90, tokens_per_s_low=88, tokens_per_s_high=92, speedup=1.214)  # fmt: skip
     finish(benchmark)
-    assert shown(benchmark)[1] == (f"r{generate.pk} generate", "running", "163.0 k tokens")
+    assert shown(benchmark)[1] == (f"r{generate.pk} generate", "running", "163.0 k tok")
     assert shown(benchmark)[-2:] == [("step 400", "best", "accept 1.62"), (f"r{benchmark.pk} benchmark", "finished", "1.21×")]
 
 
