@@ -75,7 +75,9 @@ const zoned = (figure) => {
   return { ...figure, data: figure.data.map((trace) => ({ ...trace, x: trace.x.map(local), y: [...trace.y] })), layout };
 };
 const redraw = (el) => {
-  const figure = zoned({ ...el.figure, data: el.figure.data.map(thin) });
+  // Copies: Plotly takes the same array for the same points, and lines grow in place.
+  const data = el.figure.data.map((trace) => thin({ ...trace, x: [...trace.x], y: [...trace.y] }));
+  const figure = zoned({ ...el.figure, data });
   let plot = el.querySelector(".plot");
   if (!plot) {
     plot = document.createElement("div");

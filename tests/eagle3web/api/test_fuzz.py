@@ -66,6 +66,8 @@ def program(monkeypatch: pytest.MonkeyPatch) -> Caller:
     make.event(attempt, "warning", text="x")
     make.log(attempt, "line\n")
     make.point(attempt, "loss", 1.0)
+    make.checkpoint(attempt)
+    make.result(make.attempt(make.run(project, stage="benchmark")), "plain")
     return Caller(make.user(is_superuser=True))
 
 

@@ -19,4 +19,6 @@ def viewer(db: None) -> Client:
 
 @pytest.fixture
 def operator(db: None) -> Client:
-    return client_of("view_run", "add_run", "change_run", "add_dataset", "change_dataset", "add_engine", "change_engine")
+    return client_of(
+        "view_run", "add_run", "change_run", "add_dataset", "change_dataset", "add_engine", "change_engine", "change_checkpoint"
+    )

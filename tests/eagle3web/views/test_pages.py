@@ -2,13 +2,15 @@
 
 import re
 from collections.abc import Callable
+from dataclasses import asdict
+from typing import Any
 
 import pytest
 from django.test import Client
 from django.urls import reverse
 
-from eagle3web.models import Attempt
-from tests.support import factories
+from eagle3web.models import Attempt, Project
+from tests.support import factories, told
 
 pytestmark = pytest.mark.django_db
 HOSTILE = factories.HOSTILE.replace("\x00", "")
@@ -47,9 +49,30 @@ def attempt() -> Attempt:
     payload = {"dataset": HOSTILE, "tokens": 5, "version": 2}
     factories.control(attempt, "set_budget", payload=payload, author=author)
     factories.log(attempt, f"{factories.HOSTILE}\n")
+    drafters(project, config)
     return attempt
 
 
+def drafters(project: Project, config: dict[str, Any]) -> None:
+    """A run of each later stage, with hostile names, pieces and texts."""
+    for pk, stage in ((901, "extract"), (902, "train"), (903, "benchmark")):
+        run = factories.run(project, pk=pk, stage=stage, title=HOSTILE, config=config | {"drafter_name": HOSTILE})
+        factories.attempt(run, pk=pk, summary={"verdict": HOSTILE}, counters=COUNTERS)
+    trained, measured = Attempt.objects.get(pk=902), Attempt.objects.get(pk=903)
+    facts: dict[str, Any] = {"metrics": {HOSTILE: 1.5}, "manifest": {HOSTILE: HOSTILE}, "card": HOSTILE, "path": HOSTILE[:400]}
+    checkpoint = factories.checkpoint(trained, pk=901, **facts)
+    for dataset in ("", HOSTILE[:80]):
+        for mode in ("plain", "lookup", "drafter"):
+            factories.result(measured, mode, dataset=dataset, checkpoint=checkpoint if mode == "drafter" else None)
+    factories.answer(
+        measured, dataset=HOSTILE[:80], prompt_id=HOSTILE, prompt=HOSTILE, pieces=[HOSTILE, "</span>"], depths=[1, 2]
+    )
+
+
+COUNTERS = {
+    event.kind: asdict(event)
+    for event in (told.extraction(), told.step(3), told.measured(3, dataset=HOSTILE, shape=HOSTILE, mode=HOSTILE))
+}
 PAGES: dict[str, Callable[[Attempt], str]] = {
     "project": lambda a: reverse("project", args=["p"]),
     "budgets": lambda a: reverse("budgets", args=["p"]),
@@ -59,6 +82,14 @@ PAGES: dict[str, Callable[[Attempt], str]] = {
     "samples": lambda a: reverse("attempt-samples", args=[a.run_id, a.number]),
     "run-new": lambda a: reverse("run-new", args=["p"]),
     "run-stop": lambda a: reverse("run-stop", args=[a.run_id]),
+    "extraction": lambda a: reverse("run", args=[901]),
+    "training": lambda a: reverse("run", args=[902]),
+    "benchmark run": lambda a: reverse("run", args=[903]),
+    "checkpoints": lambda a: reverse("checkpoints", args=["p"]),
+    "checkpoint": lambda a: reverse("checkpoint", args=[901]),
+    "checkpoint-promote": lambda a: reverse("checkpoint-promote", args=[901]),
+    "benchmarks": lambda a: reverse("benchmarks", args=["p"]),
+    "benchmark": lambda a: reverse("benchmark", args=[903]),
     "datasets": lambda a: reverse("datasets"),
     "dataset": lambda a: reverse("dataset", args=["B1"]),
     "broken dataset": lambda a: reverse("dataset", args=["B2"]),
@@ -66,6 +97,11 @@ PAGES: dict[str, Callable[[Attempt], str]] = {
     "import": lambda a: reverse("dataset-import") + "?slug=<script>alert(1)</script>",
     "engines": lambda a: reverse("engines"),
 }
+WHOLE = [
+    "project", "budgets", "runs", "run", "datasets", "dataset", "engines", "import", "extraction", "training", "benchmark run",
+    "checkpoints", "checkpoint", "benchmarks", "benchmark",
+]  # fmt: skip
+"""Pages with a shell, which people read."""
 UNSEEN = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\u202a-\u202e]")
 
 
@@ -80,7 +116,7 @@ def test_hostile_text_is_text(operator: Client, attempt: Attempt, name: str) -> 
     assert [shown[max(0, found.start() - 80) : found.end()] for found in UNSEEN.finditer(shown)] == []
 
 
-@pytest.mark.parametrize("name", ["project", "budgets", "runs", "run", "datasets", "dataset", "engines", "run-new", "import"])
+@pytest.mark.parametrize("name", [*WHOLE, "run-new"])
 def test_page_needs_no_inline_style_or_script(operator: Client, attempt: Attempt, name: str) -> None:
     answer = operator.get(PAGES[name](attempt))
     html = answer.content.decode()
@@ -92,7 +128,7 @@ def test_page_needs_no_inline_style_or_script(operator: Client, attempt: Attempt
     assert "script-src 'self'" in policy
 
 
-@pytest.mark.parametrize("name", ["project", "budgets", "runs", "run", "datasets", "dataset", "engines", "import"])
+@pytest.mark.parametrize("name", WHOLE)
 def test_page_is_labelled(operator: Client, attempt: Attempt, name: str) -> None:
     html = operator.get(PAGES[name](attempt)).content.decode()
     assert '<html lang="en"' in html

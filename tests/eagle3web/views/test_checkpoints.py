@@ -1,0 +1,99 @@
+import io
+import json
+import tarfile
+from pathlib import Path
+
+import pytest
+from django.test import Client
+
+from eagle3web.models import Checkpoint
+from tests.eagle3web.views.conftest import client_of
+from tests.support import factories
+
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("home")]
+HTMX = {"HX-Request": "true"}
+
+
+@pytest.fixture
+def checkpoint() -> Checkpoint:
+    return factories.checkpoint(step=100, folder=True)
+
+
+@pytest.fixture
+def promoter(db: None) -> Client:
+    return client_of("view_run", "change_checkpoint")
+
+
+def test_promotion_asks_once_and_says_what_it_replaces(promoter: Client, checkpoint: Checkpoint) -> None:
+    before = factories.checkpoint(checkpoint.attempt, step=50, promoted=True)
+    path = f"/checkpoints/{checkpoint.pk}/promote/"
+    html = promoter.get(path, headers=HTMX).content.decode()
+    assert f"{before} is not promoted any more; its files stay." in html
+    assert list(Checkpoint.objects.filter(promoted=True)) == [before]
+    answer = promoter.post(path, headers=HTMX)
+    assert json.loads(answer.headers["HX-Trigger"]) == {"done": {"title": f"{checkpoint} is promoted"}}
+    assert list(Checkpoint.objects.filter(promoted=True)) == [checkpoint]
+    assert "promoted already" in promoter.post(path, headers=HTMX).headers["HX-Trigger"]
+
+
+def test_promotion_without_a_script_is_a_page_and_leads_back(promoter: Client, checkpoint: Checkpoint) -> None:
+    path = f"/checkpoints/{checkpoint.pk}/promote/"
+    html = promoter.get(path).content.decode()
+    assert f'href="/checkpoints/{checkpoint.pk}/">Not now' in html
+    answer = promoter.post(path)
+    assert (answer.status_code, answer.headers["Location"]) == (302, f"/checkpoints/{checkpoint.pk}/")
+
+
+def test_promotion_of_deleted_files_is_refused_with_the_reason(promoter: Client, checkpoint: Checkpoint) -> None:
+    Checkpoint.objects.update(removed_at=checkpoint.saved_at)
+    answer = promoter.post(f"/checkpoints/{checkpoint.pk}/promote/", headers=HTMX)
+    assert answer.status_code == 409
+    assert "were deleted by training" in answer.content.decode()
+
+
+def test_viewer_may_not_promote(viewer: Client, checkpoint: Checkpoint) -> None:
+    assert viewer.post(f"/checkpoints/{checkpoint.pk}/promote/").status_code == 403
+    assert "Promote…" not in viewer.get(f"/checkpoints/{checkpoint.pk}/").content.decode()
+
+
+def test_download_is_an_archive_of_the_exported_files(viewer: Client, checkpoint: Checkpoint) -> None:
+    answer = viewer.get(f"/checkpoints/{checkpoint.pk}/download.tar")
+    name = f"{checkpoint.project.slug}-r{checkpoint.run_id}-step-100"
+    assert answer.headers["Content-Disposition"] == f'attachment; filename="{name}.tar"'
+    data = answer.getvalue()
+    assert len(data) == int(answer.headers["Content-Length"])
+    with tarfile.open(fileobj=io.BytesIO(data)) as archive:
+        assert archive.getnames() == [
+            f"{name}/{file}" for file in ("README.md", "config.json", "manifest.json", "model.safetensors")
+        ]
+
+
+def test_download_of_what_is_not_here_is_not_found(viewer: Client, checkpoint: Checkpoint, tmp_path: Path) -> None:
+    (tmp_path / "config.json").write_text("{}")
+    for path in (str(tmp_path), f"{checkpoint.path}-other"):
+        Checkpoint.objects.update(path=path)
+        assert viewer.get(f"/checkpoints/{checkpoint.pk}/download.tar").status_code == 404
+        html = viewer.get(f"/checkpoints/{checkpoint.pk}/").content.decode()
+        assert "download.tar" not in html
+
+
+def test_list_pages_and_shows_deleted_ones_on_demand(viewer: Client, checkpoint: Checkpoint) -> None:
+    for step in range(200, 228):
+        factories.checkpoint(checkpoint.attempt, step=step)
+    factories.checkpoint(checkpoint.attempt, step=999, removed_at=checkpoint.saved_at)
+    path = f"/projects/{checkpoint.project.slug}/checkpoints/"
+    first = viewer.get(path)
+    assert (len(first.context["checkpoints"]), first.context["page"].paginator.count) == (25, 29)
+    assert "And 1 that training deleted" in first.content.decode()
+    assert len(viewer.get(path, {"page": "2"}).context["checkpoints"]) == 4
+    assert viewer.get(path, {"page": "2"}).context["topics"].startswith("nav/")
+    assert viewer.get(path, {"deleted": "1"}).context["page"].paginator.count == 30
+
+
+def test_address_without_a_project_leads_to_the_last_one(viewer: Client, checkpoint: Checkpoint) -> None:
+    assert viewer.get("/checkpoints/").headers["Location"] == f"/projects/{checkpoint.project.slug}/checkpoints/"
+
+
+def test_empty_list_says_what_makes_checkpoints(viewer: Client) -> None:
+    project = factories.project()
+    assert "No checkpoint yet" in viewer.get(f"/projects/{project.slug}/checkpoints/").content.decode()
