@@ -18,7 +18,7 @@ from eagle3web.text import visible
 DEVICES = 16
 OFFERED = 50
 """Newest runs to choose from."""
-SHAPE = re.compile(r"(\d{1,3})/(\d{1,3})/(\d{1,4})")
+SHAPE = re.compile(r"(\d{1,3})/(\d{1,3})/(\d{1,4})", re.ASCII)
 Groups = tuple[tuple[str, tuple[str, ...]], ...]
 """Headings, each with the names of its fields."""
 
