@@ -6,7 +6,6 @@ benchmark.json. So it can be written again at any time, and says nothing that is
 
 import json
 import re
-import shlex
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -16,6 +15,7 @@ from pipeline.benchmark_rows import Row, headline
 from pipeline.draft_shape import DraftShape
 from pipeline.drafter_config import DrafterConfig, expected_shapes, from_json
 from pipeline.errors import DataError
+from pipeline.sglang_command import launch_command
 
 CARD = "README.md"
 BENCHMARK = "benchmark.json"
@@ -63,21 +63,6 @@ def render(folder: Path) -> str:
         _origin(manifest, lineage, metrics),
     ]
     return "\n\n".join(part for part in parts if part) + "\n"
-
-
-def launch_command(*, target: str, drafter: str, shape: DraftShape) -> str:
-    """How SGLang serves a target with its drafter."""
-    flags = {
-        "model-path": target,
-        "speculative-algorithm": "EAGLE3",
-        "speculative-draft-model-path": drafter,
-        "speculative-num-steps": str(shape.steps),
-        "speculative-eagle-topk": str(shape.topk),
-        "speculative-num-draft-tokens": str(shape.draft_tokens),
-    }
-    return " \\\n    ".join(
-        ["python -m sglang.launch_server", *(f"--{name} {shlex.quote(value)}" for name, value in flags.items())]
-    )
 
 
 def _front_matter(name: str, lineage: Mapping[str, Any]) -> str:

@@ -11,7 +11,7 @@ from eagle3web.api.auth import may, user_of
 from eagle3web.api.base import Id, Out, Page, Paging, Slug, page
 from eagle3web.domain import checkpoints
 from eagle3web.models import Checkpoint
-from eagle3web.pages.checkpoints import launch_command
+from eagle3web.pages.checkpoints import serving_command
 
 router = Router(tags=["checkpoints"])
 
@@ -47,7 +47,7 @@ class CheckpointDetail(CheckpointOut):
     @staticmethod
     def resolve_launch_command(checkpoint: Checkpoint) -> str:
         measured = checkpoint.benchmark_rows.filter(mode="drafter", dataset="").order_by("-attempt", "-tokens_per_s").first()
-        return launch_command(checkpoint, measured.shape if measured else "")
+        return serving_command(checkpoint, measured.shape if measured else "")
 
 
 class CheckpointFilter(Paging):

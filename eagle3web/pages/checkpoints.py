@@ -1,7 +1,6 @@
 """Which drafter is best? The table of a project's checkpoints, and one of them with how to serve it."""
 
 import math
-import shlex
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -19,6 +18,7 @@ from eagle3web.pokes import project_topic
 from eagle3web.queries import checkpoints
 from eagle3web.queries.benchmarks import Headline, headlines_of_checkpoints
 from pipeline.draft_shape import DraftShape
+from pipeline.sglang_command import launch_command
 
 PER_PAGE = 25
 LIST_FRAGMENTS = {"checkpoints-table": "checkpoints/_table.html"}
@@ -86,19 +86,19 @@ def shown_checkpoints(rows: Iterable[Checkpoint]) -> list[ShownCheckpoint]:
     return [ShownCheckpoint(row=row, headline=measured.get(row.pk)) for row in found]
 
 
-def launch_command(checkpoint: Checkpoint, shape: str) -> str:
+def serving_command(checkpoint: Checkpoint, shape: str) -> str:
     """What serves the target with this drafter in SGLang; `shape` is steps/topk/draft_tokens, as it was measured."""
-    steps, topk, draft_tokens = (shape or str(DraftShape())).split("/")
-    flags = {
-        "--model-path": checkpoint.project.target_path or checkpoint.project.target_model,
-        "--speculative-algorithm": "EAGLE3",
-        "--speculative-draft-model-path": checkpoint.path,
-        "--speculative-num-steps": steps,
-        "--speculative-eagle-topk": topk,
-        "--speculative-num-draft-tokens": draft_tokens,
-    }
-    lines = ["python -m sglang.launch_server", *(f"  {name} {shlex.quote(value)}" for name, value in flags.items())]
-    return " \\\n".join(lines)
+    target = checkpoint.project.target_path or checkpoint.project.target_model
+    return launch_command(target=target, drafter=checkpoint.path, shape=_shape(shape))
+
+
+def _shape(text: str) -> DraftShape:
+    """The default one for what is no shape: it comes from events."""
+    parts = text.split("/")
+    if len(parts) != 3 or not all(part.isascii() and part.isdigit() for part in parts):
+        return DraftShape()
+    steps, topk, draft_tokens = map(int, parts)
+    return DraftShape(steps=steps, topk=topk, draft_tokens=draft_tokens)
 
 
 @dataclass
@@ -161,7 +161,7 @@ class CheckpointPage:
             "checkpoint": row,
             "shown": shown,
             "files_away": trouble,
-            "command": launch_command(row, measured.shape if measured else ""),
+            "command": serving_command(row, measured.shape if measured else ""),
             "other_metrics": [(name, value) for name, value in sorted(row.metrics.items()) if isinstance(value, (int, float))],
         }
 

@@ -9,7 +9,8 @@ from pipeline.checkpoint import save_checkpoint
 from pipeline.checkpoint_check import check_folder
 from pipeline.draft_shape import DraftShape
 from pipeline.errors import DataError
-from pipeline.model_card import launch_command, write_model_card
+from pipeline.model_card import write_model_card
+from pipeline.sglang_command import launch_command
 from tests.support.tiny_drafter import tiny
 
 LINEAGE = {
@@ -96,14 +97,6 @@ def test_card_serves_the_shape_that_was_fastest(folder: Path) -> None:
     text = write_model_card(folder, benchmark=BENCHMARK | {"rows": rows}).read_text()
     command = launch_command(target="/models/Tiny-1B", drafter=str(folder), shape=DraftShape(steps=5, topk=4, draft_tokens=16))
     assert command in text
-
-
-def test_launch_command_is_what_sglang_takes() -> None:
-    command = launch_command(target="a b", drafter="d", shape=DraftShape())
-    assert command.replace(" \\\n    ", " ") == (
-        "python -m sglang.launch_server --model-path 'a b' --speculative-algorithm EAGLE3 --speculative-draft-model-path d "
-        "--speculative-num-steps 3 --speculative-eagle-topk 1 --speculative-num-draft-tokens 4"
-    )
 
 
 def test_text_of_others_ends_no_cell_and_begins_no_tag(folder: Path) -> None:

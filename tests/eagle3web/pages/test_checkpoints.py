@@ -1,7 +1,7 @@
 import pytest
 from django.utils import timezone
 
-from eagle3web.pages.checkpoints import CheckpointPage, CheckpointsPage, launch_command, shown_checkpoints
+from eagle3web.pages.checkpoints import CheckpointPage, CheckpointsPage, serving_command, shown_checkpoints
 from eagle3web.pages.rights import Rights
 from tests.support import factories
 
@@ -35,7 +35,7 @@ def test_data_is_counted_from_the_manifest() -> None:
 def test_launch_command_is_ready_to_paste() -> None:
     project = factories.project(target_path="/models/a b")
     row = factories.checkpoint(factories.attempt(factories.run(project, stage="train")), path="/home/it's/step-7")
-    assert launch_command(row, "5/4/16").replace(" \\\n ", "").split(" --")[1:] == [
+    assert serving_command(row, "5/4/16").replace(" \\\n   ", "").split(" --")[1:] == [
         "model-path '/models/a b'",
         "speculative-algorithm EAGLE3",
         "speculative-draft-model-path '/home/it'\"'\"'s/step-7'",
@@ -43,7 +43,7 @@ def test_launch_command_is_ready_to_paste() -> None:
         "speculative-eagle-topk 4",
         "speculative-num-draft-tokens 16",
     ]
-    assert "--speculative-num-steps 3 " in launch_command(row, "")
+    assert "--speculative-num-steps 3 " in serving_command(row, "one/two")
 
 
 def test_list_shows_a_speedup_with_its_baseline_only() -> None:
