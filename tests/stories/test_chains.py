@@ -16,7 +16,7 @@ from tests.support.system import System
 from tests.support.tiny_model import SHAPE
 from tests.support.world import World, kill, world
 
-pytestmark = [pytest.mark.slow, pytest.mark.timeout(600)]
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(900)]
 
 TRAIN = {
     "max_minutes": 0.05,
@@ -60,7 +60,7 @@ def test_chain_goes_on_to_its_end_though_the_worker_is_killed_between_two_stages
     assert [lineage.held_words(run) for run in (extract, train)] == ["", f"waits for r{extract.pk} extract"]
     here.system.start("worker")
     for run in (extract, train, benchmark):
-        here.wait_status(run, "finished", timeout_s=150)
+        here.wait_status(run, "finished", timeout_s=240)
         assert run.attempts.count() == 1
     assert BenchmarkRow.objects.filter(attempt__run=benchmark, dataset="", mode="drafter").exists()
     here.wait_until_still()
@@ -77,7 +77,7 @@ def test_chain_holds_at_a_run_that_failed_and_goes_on_once_that_is_resumed(here:
     assert (told["state"], told["words"]) == ("queued", words)
     here.call("POST", f"/runs/{train.pk}/stop")
     here.resume(generate)
-    here.wait_status(extract, "finished", timeout_s=120)
+    here.wait_status(extract, "finished", timeout_s=240)
     assert [generate.attempts.count(), extract.attempts.count()] == [2, 1]
     assert lineage.held_words(benchmark).startswith(f"waits for r{train.pk} train, which was stopped")
 
@@ -87,5 +87,5 @@ def test_chain_starts_the_next_stage_without_waiting_for_beat(here: World) -> No
     generate, extract, train, _benchmark = start_chain(here)
     here.call("POST", f"/runs/{train.pk}/stop")
     here.wait_status(generate, "finished")
-    wait_until(lambda: extract.attempts.exists(), "the extraction has an attempt", 10)
-    here.wait_status(extract, "finished", timeout_s=120)
+    wait_until(lambda: extract.attempts.exists(), "the extraction has an attempt", 10.0)
+    here.wait_status(extract, "finished", timeout_s=240)

@@ -7,6 +7,7 @@ from eagle3web.models import Attempt, Lease, Run
 from eagle3web.pages.rights import Rights
 from eagle3web.pages.run import RunPage
 from tests.support import factories
+from tests.support.pipelines import chain_of, ready_project
 
 pytestmark = pytest.mark.django_db
 OPERATOR: Rights = frozenset({"view_run", "change_run", "add_run"})
@@ -99,6 +100,13 @@ def test_details_compare_with_the_attempt_before() -> None:
 def test_missing_run_raises() -> None:
     with pytest.raises(Run.DoesNotExist):
         RunPage(999_999, 1, OPERATOR)
+
+
+def test_queued_run_of_a_chain_names_the_run_before_and_shows_the_chain() -> None:
+    generate, extract, *_ = chain_of(ready_project())
+    found = RunPage(extract.pk, 0, OPERATOR).read(timezone.now()).fragments
+    assert f"Waits for r{generate.pk} generate." in found["run-queued"]
+    assert f"r{generate.pk} generate, queued" in found["lineage"]
 
 
 def test_queued_run_says_what_it_waits_for() -> None:
