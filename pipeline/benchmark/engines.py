@@ -24,6 +24,8 @@ FLUSH_S = 10.0
 LONGEST_WAIT_S = 1800.0
 """For a server that runs already, or is said to: large models load for many minutes."""
 ASK_EVERY_S = 2.0
+ENDING_S = 1.0
+"""A process that dies is gone within this after its last connection."""
 TOLD = ("model_path", "version", "dtype", "tp_size", "attention_backend", "kv_cache_dtype", "mem_fraction_static")
 """Of what a server tells about itself, with its speculative settings, what is kept with the result."""
 
@@ -50,9 +52,13 @@ class Engine:
             return False
         return True
 
-    def explain(self, error: EngineError) -> EngineError:
-        """The same error, or how the engine's process ended where it did."""
-        fault = self.process.fault() if self.process is not None else ""
+    async def explain(self, error: EngineError) -> EngineError:
+        """The same error, or how the engine's process ended where it did: its connections are cut a moment before."""
+        if self.process is None:
+            return error
+        deadline = time.monotonic() + ENDING_S
+        while not (fault := self.process.fault()) and time.monotonic() < deadline:
+            await asyncio.sleep(0.05)
         return EngineUnavailableError(fault) if fault else error
 
 
@@ -82,14 +88,12 @@ class Engines:
         return next(engine for engine in self.all if engine.contender == contender)
 
     async def start(self) -> None:
-        """Load or find all engines, one after the other. Raises EngineUnavailableError, ConfigError."""
+        """Load or find all engines. Raises EngineUnavailableError, ConfigError."""
         if self._config.served:
             for served in self._config.served:
                 self.all.append(await self._find(served))
         else:
-            device = pick_device(self._config.device)
-            for contender in embedded_contenders(self._config):
-                self.all.append(await self._launch(contender, device))
+            await self._launch_all(pick_device(self._config.device))
         names = [contender.name for contender in self.contenders]
         if doubles := sorted({name for name in names if names.count(name) > 1}):
             raise ConfigError(f"two engines decode in the same way, which one is meant? {', '.join(doubles)}")
@@ -102,19 +106,27 @@ class Engines:
         for process in self._processes:
             await asyncio.to_thread(process.wait)
 
-    async def _launch(self, contender: Contender, device: str) -> Engine:
-        self._doing(f"loading the engine for {contender.name}")
-        command = engine_command(self._config, contender, device)
-        process = EngineProcess(contender.name, command, self._folder)
-        self._processes.append(process)
-        engine = self._connect(contender, EngineRef(name=contender.name, url=await process.url()))
-        engine.process = process
-        try:
-            await self._ask(engine)
-        except EngineError as error:
-            raise engine.explain(error) from error
-        engine.told["command"] = command[1:]
-        return engine
+    async def _launch_all(self, device: str) -> None:
+        started = []
+        for contender in embedded_contenders(self._config):
+            self._doing(f"loading the engine for {contender.name}")
+            command = engine_command(self._config, contender, device)
+            process = EngineProcess(contender.name, command, self._folder)
+            self._processes.append(process)
+            started.append((contender, process, command[1:]))
+            if device != "cpu":
+                # An engine takes its share of the memory that is free on the device: one at a time.
+                await process.url()
+        for contender, process, command in started:
+            self._doing(f"loading the engine for {contender.name}")
+            engine = self._connect(contender, EngineRef(name=contender.name, url=await process.url()))
+            engine.process = process
+            try:
+                await self._ask(engine)
+            except EngineError as error:
+                raise await engine.explain(error) from error
+            engine.told["command"] = command
+            self.all.append(engine)
 
     async def _find(self, served: ServedMode) -> Engine:
         ref = served.engine

@@ -42,7 +42,7 @@ async def measure(
     try:
         await asyncio.gather(*workers)
     except EngineError as error:
-        raise engine.explain(error) from error
+        raise await engine.explain(error) from error
     finally:
         for worker in workers:
             worker.cancel()
@@ -56,7 +56,8 @@ async def ask(engine: Engine, prompt: Prompt, sampling: SamplingConfig) -> Reque
     rid = f"{prompt.dataset}-{prompt.key}"
     answer = await engine.client.generate(prompt.ids, sampling, rid=rid, seed=seed, on_partial=_ignore)
     verify_ct, correct = _drafts(answer.meta)
-    if engine.contender.mode != "plain" and verify_ct is None:
+    # An answer of one token needs no verification, and some engines then tell of none.
+    if engine.contender.mode != "plain" and verify_ct is None and answer.completion_tokens > 1:
         raise EngineError(f"{engine.client.name} tells no verifications (spec_verify_ct): it runs without drafts")
     return Request(
         key=prompt.key,

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from pipeline.artifacts import AttemptFolder, read_json, write_json
+from pipeline.datasets.conversation import Conversation
 from tests.support.generation import StageProcess, made_up
 from tests.support.models import tiny_tokenizer
 
@@ -34,9 +35,10 @@ class BenchmarkRun:
             "warmup_prompts": 1,
         } | config
 
-    def add(self, dataset: str, prompts: int = 12) -> None:
+    def add(self, dataset: str, prompts: int | list[Conversation] = 12) -> None:
+        rows = made_up(dataset, prompts) if isinstance(prompts, int) else prompts
         path = self.root / f"{dataset}.jsonl"
-        path.write_bytes(b"".join(row.to_line() for row in made_up(dataset, prompts)))
+        path.write_bytes(b"".join(row.to_line() for row in rows))
         self.config["prompts"].append({"dataset": dataset, "revision": "r1", "prompts": str(path)})
 
     def serve(self, **urls: str) -> None:

@@ -1,6 +1,8 @@
 import asyncio
+import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from pathlib import Path
 
 import pytest
 
@@ -8,6 +10,7 @@ from pipeline.benchmark.contenders import PLAIN, Contender
 from pipeline.benchmark.engines import Engine
 from pipeline.benchmark.measured import Request
 from pipeline.benchmark.passes import measure
+from pipeline.benchmark.processes import EngineProcess
 from pipeline.benchmark.prompts import Prompt
 from pipeline.config import EngineRef, SamplingConfig
 from pipeline.draft_shape import DraftShape
@@ -102,3 +105,21 @@ async def test_engine_that_refuses_ends_the_pass() -> None:
     async with connected(Behaviour(refuse=True)) as (_, engine):
         with pytest.raises(EngineBusyError, match="e: "):
             await run(engine, [], concurrency=3)
+
+
+async def test_engine_of_our_own_that_dies_is_named_with_its_end(tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "tests.support.stub_engine", "--die-after", "2"]
+    process = EngineProcess("plain", command, tmp_path)
+    try:
+        ref = EngineRef(name="plain", url=await process.url())
+        client, transport = connect(ref, timeout_s=30), Transport(ref.url, name=ref.name)
+        engine = Engine(contender=PLAIN, client=client, transport=transport, process=process)
+        requests: list[Request] = []
+        with pytest.raises(EngineError, match="engine plain was killed by SIGKILL: stub engine listening on"):
+            await run(engine, requests)
+        await client.close()
+        # The second one was cut before its end.
+        assert len(requests) == 1
+    finally:
+        process.terminate()
+        process.wait()
