@@ -1,6 +1,6 @@
 """An answer and its states → a document, as shards and training hold it."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import torch
 from torch import Tensor
@@ -14,6 +14,26 @@ def read_documents(target: Target, answers: Sequence[Answer], dtype: torch.dtype
     """One forward over some answers; the states rounded to `dtype`, on the target's device, the rest on the CPU."""
     states = target.read([answer.token_ids() for answer in answers])
     return [_document(target, answer, own, dtype) for answer, own in zip(answers, states, strict=True)]
+
+
+def read_what_fits(
+    target: Target, answers: Sequence[Answer], dtype: torch.dtype, on_misfit: Callable[[Answer, str], None]
+) -> list[Document]:
+    """Like `read_documents`, in halves where the whole does not fit into the device's memory.
+
+    `on_misfit` is told of an answer that does not fit alone, and why.
+    """
+    try:
+        return read_documents(target, answers, dtype)
+    except torch.OutOfMemoryError as error:
+        if len(answers) == 1:
+            on_misfit(answers[0], f"does not fit into the device's memory: {error}")
+            return []
+    half = len(answers) // 2
+    return [
+        *read_what_fits(target, answers[:half], dtype, on_misfit),
+        *read_what_fits(target, answers[half:], dtype, on_misfit),
+    ]
 
 
 def _document(target: Target, answer: Answer, states: States, dtype: torch.dtype) -> Document:

@@ -4,16 +4,13 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 
-import torch
-
 from pipeline.artifacts import read_json
-from pipeline.batching import Document
 from pipeline.drafter_events import ShardWritten
 from pipeline.errors import DataError, InterruptedRunError
 from pipeline.events import Warned
 from pipeline.extraction.answers import Answer, Limits, read_answers
 from pipeline.extraction.config import ExtractConfig
-from pipeline.extraction.documents import read_documents
+from pipeline.extraction.documents import read_what_fits
 from pipeline.extraction.forecast import require_room
 from pipeline.extraction.padding import length_batches
 from pipeline.extraction.provenance import answers_inputs, greedy_datasets
@@ -93,34 +90,23 @@ class Extraction:
         return target
 
     def _extract(self, answers: Sequence[Answer], target: Target, writer: ShardWriter, tally: Tally) -> None:
+        def leave_out(answer: Answer, reason: str) -> None:
+            tally.skip(answer.tokens)
+            self._stage.emit(Warned(text=f"prompt {answer.name}: {reason}; it is left out", dataset=answer.dataset))
+
         lengths = [answer.tokens for answer in answers]
         for batch in length_batches(lengths, batch_tokens=self._config.batch_tokens):
-            for document in self._read(target, [answers[index] for index in batch], tally):
+            chosen = {(answers[index].dataset, answers[index].name): answers[index] for index in batch}
+            for document in read_what_fits(target, list(chosen.values()), self._dtype, leave_out):
                 try:
                     shard = writer.add(document)
                 except DataError as error:
-                    self._skip(document, str(error), tally)
+                    leave_out(chosen[document.dataset, document.name], str(error))
                     continue
                 tally.add(document)
                 self._written(shard)
             self._pulse()
             self._tell(tally)
-
-    def _read(self, target: Target, answers: Sequence[Answer], tally: Tally) -> list[Document]:
-        """The documents of a batch; in halves where the whole does not fit into the device's memory."""
-        try:
-            return read_documents(target, answers, self._dtype)
-        except torch.OutOfMemoryError as error:
-            if len(answers) == 1:
-                self._skip(answers[0], f"does not fit into the device's memory: {error}", tally)
-                return []
-        half = len(answers) // 2
-        return self._read(target, answers[:half], tally) + self._read(target, answers[half:], tally)
-
-    def _skip(self, document: Answer | Document, reason: str, tally: Tally) -> None:
-        ids = document.token_ids if isinstance(document, Document) else document.ids
-        tally.skip(len(ids))
-        self._stage.emit(Warned(text=f"prompt {document.name}: {reason}; it is left out", dataset=document.dataset))
 
     def _written(self, shard: Path | None) -> None:
         if shard is None:
