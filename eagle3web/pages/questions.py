@@ -137,6 +137,20 @@ def _stop_any(name: str, newest: Attempt | None, kept: str) -> Question:
     )
 
 
+def _pause_any(name: str, newest: Attempt | None, kept: str) -> Question:
+    points = [
+        Point("pause", "What is being computed is finished first; then nothing is begun."),
+        Point("engines", "The process stays, with its devices and all that it holds in memory."),
+        Point("play", "It goes on at once when you say so."),
+    ]
+    return Question(title=f"Pause {name}?", points=points, act=f"Pause {name}", refuse="Keep running", icon="pause")
+
+
+def _unpause_any(name: str, newest: Attempt | None, kept: str) -> Question:
+    points = [Point("play", "It goes on from where it was paused.")]
+    return Question(title=f"Let {name} go on?", points=points, act="Go on", refuse="Stay paused", icon="play")
+
+
 def _resume_any(name: str, newest: Attempt | None, kept: str) -> Question:
     points = [
         Point("play", f"Attempt {newest.number + 1 if newest else 1} starts with the same config, and a log of its own."),
@@ -153,5 +167,11 @@ def _clone_any(name: str, newest: Attempt | None, kept: str) -> Question:
     return Question(title=f"Clone {name}?", points=points, act="Clone and start", refuse="Not now", icon="copy")
 
 
-ASK_ANY = {"stop": _stop_any, "resume": _resume_any, "clone": _clone_any}
+ASK_ANY = {
+    "stop": _stop_any,
+    "pause": _pause_any,
+    "unpause": _unpause_any,
+    "resume": _resume_any,
+    "clone": _clone_any,
+}
 """Of every stage but generation, which says its numbers."""

@@ -30,5 +30,5 @@ class StagePart:
     details: Callable[[Run, Attempt, int], Context]
     """Of `(run, attempt, newest point)`: what is drawn once, and grows by points."""
     points_after: PointsAfter
-    steers: bool = False
-    """Whether a live attempt can be paused and asked for another concurrency."""
+    asks_engines: bool = False
+    """Whether it asks engines for answers: there are samples to look at, and another concurrency can be asked for."""

@@ -34,11 +34,12 @@ def measured(attempt: Attempt, *, forecast: bool) -> Measured | None:
 
 
 def context(run: Run, attempt: Attempt, forecast: bool) -> Context:
-    """One query."""
+    """Two queries."""
     found = measured(attempt, forecast=forecast)
     rows = benchmarks.rows_of(attempt.pk)
     return {
         "measured": found,
+        "drafter_name": attempt.config.get("drafter_name") or run.config.get("drafter_name"),
         "results": rows,
         "verdict": verdict(attempt, rows),
         "kept": f"the measurements of {found.words}" if found else "nothing was measured yet",

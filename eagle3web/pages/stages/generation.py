@@ -47,5 +47,5 @@ PART = StagePart(
     context=context,
     details=details,
     points_after=points_after,
-    steers=True,
+    asks_engines=True,
 )

@@ -68,10 +68,10 @@ def test_newer_points_say_their_line(attempt: Attempt) -> None:
     assert {step for _, step, _ in entries} == {1}
 
 
-def test_training_is_stopped_and_not_steered(attempt: Attempt) -> None:
+def test_training_is_stopped_and_paused_and_asks_no_engine(attempt: Attempt) -> None:
     html = fragment(attempt, "run-head")
-    assert "Stop…" in html
-    assert [word for word in ("Pause…", "Concurrency…", "Sample answers") if word in html] == []
+    assert [word for word in ("Stop…", "Pause…") if word not in html] == []
+    assert [word for word in ("Concurrency…", "Sample answers") if word in html] == []
 
 
 def test_timeline_tells_of_checkpoints_and_not_of_steps(attempt: Attempt) -> None:
