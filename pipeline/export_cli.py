@@ -10,7 +10,9 @@ import torch
 from pipeline.artifacts import read_json
 from pipeline.checkpoint import export_checkpoint
 from pipeline.checkpoint_check import Finding, check_folder
+from pipeline.checkpoint_lineage import other_target
 from pipeline.errors import PipelineError
+from pipeline.model_card import kept_benchmark, write_model_card
 
 DTYPES = {"bfloat16": torch.bfloat16, "float16": torch.float16, "float32": torch.float32}
 
@@ -43,12 +45,15 @@ def run(args: argparse.Namespace) -> int:
         sys.stderr.write(f"{args.target}: no readable config.json: {error}\n")
         return 1
     findings = check_folder(folder, target=target)
+    if args.target and (text := other_target(folder, args.target)):
+        findings.append(Finding("warning", "manifest.json", "", text))
     faulty = any(finding.severity == "error" for finding in findings)
     _report(folder, findings, as_json=args.json)
     if faulty or args.check is not None:
         return int(faulty)
     try:
         export_checkpoint(args.source, args.destination, dtype=DTYPES[args.dtype])
+        write_model_card(args.destination, benchmark=kept_benchmark(args.source))
     except PipelineError as error:
         sys.stderr.write(f"{error}\n")
         return 1

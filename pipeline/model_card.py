@@ -19,7 +19,6 @@ from pipeline.sglang_command import launch_command
 
 CARD = "README.md"
 BENCHMARK = "benchmark.json"
-"""The summary of the benchmark that measured this checkpoint last."""
 
 FINGERPRINT = re.compile(r".+@[0-9a-f]{12}")
 SHOWN_IN_OTHER_PLACES = ("target", "datasets", "licence")
@@ -40,6 +39,13 @@ def write_model_card(folder: Path, *, benchmark: Mapping[str, Any] | None = None
     return card
 
 
+def kept_benchmark(folder: Path) -> dict[str, Any] | None:
+    """The summary of the benchmark that measured this checkpoint last; None when none did."""
+    path = folder / BENCHMARK
+    found: dict[str, Any] | None = read_json(path) if path.exists() else None
+    return found
+
+
 def render(folder: Path) -> str:
     """The card's text. Raises DataError for a folder that is no checkpoint."""
     try:
@@ -48,7 +54,7 @@ def render(folder: Path) -> str:
     except (OSError, ValueError) as error:
         raise DataError(f"{folder}: no checkpoint to write a card for: {error}") from error
     lineage, metrics = manifest.get("lineage", {}), manifest.get("metrics", {})
-    measured = read_json(folder / BENCHMARK) if (folder / BENCHMARK).exists() else None
+    measured = kept_benchmark(folder)
     name = _name(str(lineage.get("target") or (measured or {}).get("target") or ""))
     parts = [
         _front_matter(name, lineage),

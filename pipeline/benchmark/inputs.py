@@ -9,6 +9,7 @@ from pipeline.artifacts import read_json, sha256_file
 from pipeline.benchmark.config import BenchmarkConfig
 from pipeline.benchmark.prompts import Prompt, choose
 from pipeline.checkpoint_check import check_folder
+from pipeline.checkpoint_lineage import other_target
 from pipeline.drafter_config import text_config
 from pipeline.errors import DataError
 from pipeline.tensor_files import weight_files
@@ -50,6 +51,8 @@ def read_inputs(config: BenchmarkConfig, *, warn: Callable[[str], None]) -> Inpu
     """
     target = _target_config(config)
     drafter = _drafter(config, target)
+    if drafter and (text := other_target(Path(config.drafter), Path(config.target))):
+        warn(f"the drafter was {text}")
     tokenizer = PromptTokenizer.load(Path(config.target), config.chat_template, config.chat_template_kwargs)
     context = text_config(target).get("max_position_embeddings") if target else None
     prompts: Prompts = {}
