@@ -111,6 +111,14 @@ def test_extraction_takes_the_answers_of_a_run(operator: Client, project: Projec
     assert (made.stage, RunInput.objects.get(run=made).source) == ("extract", generate)
 
 
+def test_page_of_a_run_leads_to_what_can_be_made_of_it(operator: Client, project: Project) -> None:
+    generate, extract, train, _benchmark = chain_of(project)
+    for run, stage in ((generate, "extract"), (generate, "train"), (extract, "train"), (train, "benchmark")):
+        address = f"/projects/p/runs/new/{stage}/?source={run.pk}"
+        assert f'href="{address}"' in operator.get(f"/runs/{run.pk}/").content.decode()
+        assert operator.get(address).status_code == 200
+
+
 def test_training_takes_several_extractions_or_one_generation(operator: Client, project: Project) -> None:
     generate, extract, *_ = chain_of(project)
     operator.post("/projects/p/runs/new/train/", {"sources": [extract.pk], **TRAIN, **PLACE})
