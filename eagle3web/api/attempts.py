@@ -16,8 +16,8 @@ from eagle3web.models import Attempt, DatasetProgress, Event, MetricPoint
 router = Router(tags=["attempts"])
 
 DECISIONS = (
-    "dataset_skipped", "dataset_finished", "budget_applied", "concurrency_applied", "engine_changed", "warning",
-    "stage_interrupted", "stage_failed", "stage_finished",
+    "dataset_skipped", "dataset_finished", "budget_applied", "concurrency_applied", "engine_changed", "checkpoint_saved",
+    "warning", "stage_interrupted", "stage_failed", "stage_finished",
 )  # fmt: skip
 """Kinds of events that say why something was done or left out."""
 
@@ -58,6 +58,8 @@ class AttemptOut(Out):
     """Number of the last stored event."""
     log_bytes: int
     log_lines: int
+    counters: dict[str, Any]
+    """How far extraction, training or a benchmark is: the fields of its last events, by kind."""
     summary: dict[str, Any]
 
     @staticmethod

@@ -13,6 +13,8 @@ from eagle3web.formats import count, percent, size, tokens
 from eagle3web.models import Attempt, DatasetRevision, Engine, Host, Run
 from eagle3web.pages.clocks import Clocks
 from eagle3web.pages.datasets_of_run import totals
+from eagle3web.pages.stages.extraction import extracted
+from eagle3web.pages.stages.standing import standing_line
 from eagle3web.text import cut, visible
 
 ERROR_SHARE = 0.02
@@ -63,11 +65,27 @@ def of_live(attempts: Iterable[tuple[Attempt, Clocks]]) -> Iterator[Need]:
                 yield Need(state="failed", head=head, note=note, href=place, act="Look")
 
 
+def of_extractions(attempts: Iterable[tuple[Attempt, Clocks]]) -> Iterator[Need]:
+    """Extractions whose states do not give the answers back: what is trained on them would learn something else."""
+    for attempt, _clocks in attempts:
+        found = extracted(attempt, forecast=False)
+        if found is not None and found.disagrees:
+            yield Need(
+                state="silent",
+                head=f"r{attempt.run_id} extract: {percent(found.agreement)} of tokens are reproduced",
+                note="Another target, chat template or dtype than the answers came from? The run goes on.",
+                href=reverse("attempt", args=[attempt.run_id, attempt.number]),
+                act="Look",
+            )
+
+
 def of_broken(attempts: Iterable[Attempt]) -> Iterator[Need]:
     """Runs whose last attempt failed or was lost."""
     for attempt in attempts:
         now = totals(list(attempt.datasets.all()), forecast=False)
         kept = f" {count(now.answers)} answers, {tokens(now.on_disk)} tokens are kept." if now.answers else ""
+        if standing := standing_line(attempt, attempt.run.stage, forecast=False):
+            kept = f" It had come to {standing.words}."
         yield Need(
             state=attempt.status,
             head=f"r{attempt.run_id} {attempt.run.stage}, attempt {attempt.number} {_ended(attempt)}",

@@ -189,6 +189,7 @@ class OverviewPage:
         return list(
             chain(
                 needs.of_live((run.attempt, run.clocks) for run in live),
+                needs.of_extractions((run.attempt, run.clocks) for run in live),
                 needs.of_broken(overview.broken_attempts(self.project_id, now)),
                 needs.of_queue(queued, hosts, now),
                 needs.of_engines(engines),

@@ -42,3 +42,7 @@ def test_rate_size_and_times() -> None:
     assert [formats.rate(r) for r in (0, 0.21, 9.94, 9.96, 2094)] == ["0", "0.2", "9.9", "10", "2 094"]
     assert [formats.size(b) for b in (12, 57_300, 1.8e12)] == ["12 B", "57.3 kB", "1.8 TB"]
     assert formats.times(1.4203) == "1.42×"
+
+
+def test_latencies_are_milliseconds_below_a_second() -> None:
+    assert [formats.milliseconds(s) for s in (None, 0.0031, 0.024, 1.239)] == ["–", "3.1 ms", "24 ms", "1.24 s"]

@@ -50,10 +50,3 @@ def test_what_moves_moves_the_progress_clock(attempt: Attempt) -> None:
         clock_after(7, told.measured(1)),
     ]
     assert len({first, *moments}) == 5
-
-
-def test_attempt_keeps_the_last_word_of_each_kind(attempt: Attempt) -> None:
-    told.tell(attempt, [(1, told.step(1)), (2, told.evaluation(1)), (3, told.step(2))])
-    counters = Attempt.objects.get().counters
-    assert sorted(counters) == ["eval_logged", "step_logged"]
-    assert (counters["step_logged"]["step"], counters["eval_logged"]["documents"]) == (2, 45)

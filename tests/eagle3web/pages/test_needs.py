@@ -1,3 +1,4 @@
+from dataclasses import asdict
 from datetime import timedelta
 
 import pytest
@@ -5,7 +6,7 @@ from django.utils import timezone
 
 from eagle3web.pages import needs
 from eagle3web.pages.clocks import clocks
-from tests.support import factories
+from tests.support import factories, told
 
 pytestmark = pytest.mark.django_db
 
@@ -51,3 +52,19 @@ def test_full_disk_and_broken_engines_need_somebody() -> None:
         ("failed", "a does not answer for", "refused"),
         ("silent", "b answers, but generates nothing for", ""),
     ]
+
+
+def test_extraction_that_does_not_give_the_answers_back_needs_somebody() -> None:
+    run = factories.run(stage="extract")
+    off = factories.attempt(run, counters={"extraction_progress": asdict(told.extraction(agreed=90, compared=100))})
+    fine = factories.attempt(run, counters={"extraction_progress": asdict(told.extraction(agreed=99, compared=100))})
+    now = timezone.now()
+    (need,) = needs.of_extractions((attempt, clocks(attempt, now)) for attempt in (off, fine))
+    assert need.head.replace("\u00a0", " ") == f"r{run.pk} extract: 90 % of tokens are reproduced"
+
+
+def test_broken_training_says_how_far_it_had_come() -> None:
+    counters = {"step_logged": asdict(told.step(400))}
+    attempt = factories.attempt(factories.run(stage="train"), status="lost", reason="killed by signal 9", counters=counters)
+    (need,) = needs.of_broken([attempt])
+    assert need.note.replace("\u00a0", " ") == "killed by signal 9. It had come to step 400 of 2 000."

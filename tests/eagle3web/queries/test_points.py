@@ -40,3 +40,13 @@ def test_points_after_a_number_are_entries_of_a_stream() -> None:
     entries = points.points_after(attempt.pk, "tokens", first.pk)
     assert entries == [(second.pk, ("B1", 1796040000000, 1.0)), (third.pk, ("B1", 1796040000000, 2.0))]
     assert points.points_after(attempt.pk, "tokens", first.pk, up_to=second.pk) == entries[:1]
+
+
+def test_metrics_without_series_are_lines_of_their_own() -> None:
+    attempt = factories.attempt()
+    factories.point(attempt, "tokens", 1.0, series="B1", t=START)
+    tokens = factories.point(attempt, "tokens", 2.0, t=START)
+    written = factories.point(attempt, "bytes", 3.0, t=START)
+    found = points.metrics_after(attempt.pk, ["tokens", "bytes"], 0)
+    assert found == [(tokens.pk, ("tokens", 1796040000000, 2.0)), (written.pk, ("bytes", 1796040000000, 3.0))]
+    assert points.metrics_after(attempt.pk, ["bytes"], 0, up_to=tokens.pk) == []

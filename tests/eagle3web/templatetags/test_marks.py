@@ -62,6 +62,19 @@ def test_bar_of_unknown_length_is_none() -> None:
     assert marks.budget_bar("B1", "running", 5, 0, None, 20, "") == ""
 
 
+def test_progress_bar_shows_a_share_and_says_it_in_words() -> None:
+    html = marks.progress_bar(0.25, "running", "step 5 of <20>")
+    assert '<rect class="done" width="25.00%"' in html
+    assert 'aria-label="step 5 of &lt;20&gt;"' in html
+    assert [marks.progress_bar(share, "running", "") for share in (None, "")] == ["", ""]
+    assert 'width="100.00%"' in marks.progress_bar(1.2, "running", "")
+
+
+def test_live_chart_says_how_its_values_are_written() -> None:
+    assert 'data-after="7" data-written="decimal"' in marks.figure("c-loss", "Loss", {}, points_after=7, written="decimal")
+    assert "data-written" not in marks.figure("c-loss", "Loss", {})
+
+
 def test_filters_write_a_dash_for_what_a_template_does_not_find() -> None:
     assert [register.filters[name]("") for name in ("count", "tokens", "percent", "duration", "bytes")] == ["–"] * 5
 
