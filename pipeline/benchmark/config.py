@@ -66,5 +66,10 @@ class BenchmarkConfig:
             raise ConfigError("a speedup needs its baseline: name a plain engine among `served`")
         if not self.served and not self.drafter:
             raise ConfigError("name a checkpoint to measure, or engines that run already")
-        if min(self.repetitions, self.prompts_per_dataset, *self.concurrency) < 1 or not self.shapes:
-            raise ConfigError("repetitions, prompts_per_dataset and concurrency must be 1 or more, and shapes not empty")
+        if not self.shapes or not self.concurrency:
+            raise ConfigError("name at least one shape of drafts, and one number of requests at once")
+        if min(self.repetitions, self.prompts_per_dataset, *self.concurrency) < 1 or self.warmup_prompts < 0:
+            raise ConfigError("repetitions, prompts_per_dataset and concurrency must be 1 or more, warmup_prompts 0 or more")
+        names = [plan.dataset for plan in self.prompts]
+        if doubles := sorted({name for name in names if names.count(name) > 1}):
+            raise ConfigError(f"named twice among the prompts: {', '.join(doubles)}")

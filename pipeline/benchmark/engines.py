@@ -108,8 +108,9 @@ class Engines:
 
     async def _launch_all(self, device: str) -> None:
         started = []
-        for contender in embedded_contenders(self._config):
-            self._doing(f"loading the engine for {contender.name}")
+        contenders = embedded_contenders(self._config)
+        self._doing(f"loading {len(contenders)} engines")
+        for contender in contenders:
             command = engine_command(self._config, contender, device)
             process = EngineProcess(contender.name, command, self._folder)
             self._processes.append(process)
@@ -118,7 +119,7 @@ class Engines:
                 # An engine takes its share of the memory that is free on the device: one at a time.
                 await process.url()
         for contender, process, command in started:
-            self._doing(f"loading the engine for {contender.name}")
+            self._doing(f"waiting for the engine for {contender.name}")
             engine = self._connect(contender, EngineRef(name=contender.name, url=await process.url()))
             engine.process = process
             try:
