@@ -108,13 +108,20 @@ def _seen(request: HttpRequest, made: list[Run]) -> HttpResponse:
 
 
 def _initial(request: HttpRequest, name: str) -> dict[str, Any]:
-    """Engines that answer, and the run that a link names."""
+    """The run that a link names, the preset that the hosts are good for, engines that answer, and what they can do."""
     source = request.GET.get("source", "")
     known = int(source) if source.isascii() and source.isdigit() and len(source) < 16 else None
-    found: dict[str, Any] = {"source": known, "sources": [known] if known else []}
+    has_gpus = any(sample.get("gpus") for sample in Host.objects.values_list("sample", flat=True))
+    found: dict[str, Any] = {
+        "source": known,
+        "sources": [known] if known else [],
+        "preset": "gpu" if has_gpus else "cpu",
+    }
     if name == "pipeline":
         away = (EngineState.DOWN, EngineState.HANGING)
-        found["engines"] = [engine for engine in Engine.objects.filter(enabled=True) if engine.state not in away]
+        engines = [engine for engine in Engine.objects.filter(enabled=True) if engine.state not in away]
+        keep = bool(engines) and all(engine.info.get("capture") for engine in engines)
+        found |= {"engines": engines, "features": "captured" if keep else "extract"}
     return found
 
 

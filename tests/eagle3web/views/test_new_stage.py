@@ -1,5 +1,6 @@
 """The forms of a pipeline and of its later stages."""
 
+import re
 from pathlib import Path
 
 import pytest
@@ -92,6 +93,20 @@ def test_pipeline_says_what_it_will_take(operator: Client, project: Project, tmp
     assert "4\u00a0608" in html
     assert "Still to generate" in html
     assert "What an empty field means" in html
+
+
+def test_pipeline_starts_from_what_hosts_and_engines_can_do(operator: Client, project: Project) -> None:
+    engine = factories.engine(info={"capture": "/hidden/captured"})
+    html = operator.get("/projects/p/runs/new/pipeline/").content.decode()
+    assert re.search(r'name="features" value="captured"[^>]* checked', html)
+    assert re.search(r'name="preset" value="cpu"[^>]* checked', html)
+    factories.host(sample={"gpus": [{"name": "H200"}]})
+    factories.engine()
+    html = operator.get("/projects/p/runs/new/pipeline/").content.decode()
+    assert re.search(r'name="features" value="extract"[^>]* checked', html)
+    assert re.search(r'name="preset" value="gpu"[^>]* checked', html)
+    operator.post("/projects/p/runs/new/pipeline/", fields(engine, features="captured"))
+    assert Run.objects.get(stage="train").config["hidden"] == ["/hidden/captured"]
 
 
 def test_project_without_a_target_says_so(operator: Client, project: Project) -> None:
