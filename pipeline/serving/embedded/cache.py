@@ -1,7 +1,7 @@
 """Keys and values of all requests: one slot each, allocated once, with a length of its own.
 
-A layer is one tensor [2, slots, context, kv_heads, head_dim], keys first. On a CPU it is mapped memory, so that a page takes
-room only when a token is written to it: a slot costs what its request has used, not what it may use.
+A layer has [2, slots, context, kv_heads, head_dim], keys first. On a CPU it is mapped memory, so that a page takes room only
+when a token is written to it: a slot costs what its request has used, not what it may use.
 
 Tokens are written behind a slot's length and count once it grows. So drafts that were not accepted need no clearing: they
 lie behind the length until the next tokens are written over them.
@@ -21,8 +21,8 @@ class SlotCache:
     def __init__(
         self, *, layers: int, slots: int, context: int, kv_heads: int, head_dim: int, dtype: torch.dtype, device: torch.device
     ) -> None:
-        shape = (2, slots, context, kv_heads, head_dim)
-        self.layers = [_zeros(shape, dtype, device) for _ in range(layers)]
+        self._all = _zeros((layers, 2, slots, context, kv_heads, head_dim), dtype, device)
+        self.layers = self._all.unbind()
         self.lengths = [0] * slots
         """Tokens held by each slot."""
         self.context = context
@@ -30,7 +30,7 @@ class SlotCache:
         self.head_dim = head_dim
         self.dtype = dtype
         self.device = device
-        self._flat = [layer.view(2, slots * context, kv_heads, head_dim) for layer in self.layers]
+        self._flat = self._all.view(layers, 2, slots * context, kv_heads, head_dim).unbind()
 
     def append(self, layer: int, slot: int, keys: Tensor, values: Tensor) -> Tensor:
         """Write n tokens [n, kv_heads, head_dim] after those of a slot; returns all, [2, length + n, kv_heads, head_dim].
@@ -51,10 +51,17 @@ class SlotCache:
         """Rows that grow a tree in each of the first `batch` slots, whose lengths stay; see `row_plan.plan_branches`."""
         return plan_branches(self.lengths[:batch], depth, seen, self.context, self.dtype, self.device)
 
-    def write(self, layer: int, plan: RowPlan, keys_values: Tensor) -> Tensor:
-        """Write all rows, [2, rows, kv_heads, head_dim]; returns the slots, [2, batch, longest, kv_heads, head_dim]."""
+    def write(self, layer: int, plan: RowPlan, keys_values: Tensor) -> None:
+        """Write all rows of a plan, [2, rows, kv_heads, head_dim]."""
         self._flat[layer].index_copy_(1, plan.places, keys_values)
-        return self.layers[layer][:, : plan.batch, : plan.longest]
+
+    def held(self, plan: RowPlan) -> list[tuple[Tensor, Tensor]]:
+        """Keys and values of each layer in the slots of a plan, its rows included, [batch, kv_heads, longest, head_dim] each.
+
+        Views: they may be asked for before the rows are written.
+        """
+        views = self._all[:, :, : plan.batch, : plan.longest].transpose(3, 4).flatten(0, 1).unbind()
+        return list(zip(views[::2], views[1::2], strict=True))
 
     def keep(self, slot: int, nodes: Sequence[int]) -> None:
         """Of the rows written after those of a slot, let it hold these, ascending. Rows move where others before them go."""

@@ -17,7 +17,8 @@ from pipeline.serving.embedded.draft import Draft
 from pipeline.serving.embedded.grouped_attention import GroupedAttention, attend_prompt
 from pipeline.serving.embedded.linear import prepare
 from pipeline.serving.embedded.packed_layer import Attend, PackedLayer
-from pipeline.serving.embedded.rotary import signed
+from pipeline.serving.embedded.rms_norm import RMSNorm
+from pipeline.serving.embedded.rotary import Rotary
 from pipeline.serving.embedded.row_plan import RowPlan
 
 
@@ -35,28 +36,27 @@ class DrafterRunner:
         self.feature_layers = config.feature_layers.hidden_states
         self._device = drafter.embedding.device
         self._dtype = dtype
-        self._eps = config.rms_norm_eps
         self._embedding = cast(drafter.embedding)
         self._fc = prepare(cast(drafter.fc.weight))
-        self._input_norm = cast(layer.input_layernorm.weight).clone()
-        self._hidden_norm = cast(layer.hidden_norm.weight).clone()
+        self._input_norm = RMSNorm(layer.input_layernorm.weight, config.rms_norm_eps)
+        self._hidden_norm = RMSNorm(layer.hidden_norm.weight, config.rms_norm_eps)
         self._layer = PackedLayer(
             queries=cast(attention.q_proj.weight),
             keys=cast(attention.k_proj.weight),
             values=cast(attention.v_proj.weight),
             out=cast(attention.o_proj.weight),
-            post_norm=cast(layer.post_attention_layernorm.weight),
+            post_norm=layer.post_attention_layernorm.weight,
             gate=cast(mlp.gate_proj.weight),
             up=cast(mlp.up_proj.weight),
             down=cast(mlp.down_proj.weight),
             head_dim=config.head_dim,
             eps=config.rms_norm_eps,
         )
-        self._norm = cast(drafter.norm.weight).clone()
+        self._norm = RMSNorm(drafter.norm.weight, config.rms_norm_eps)
         self._head = prepare(cast(drafter.lm_head.weight))
         self.token_ids = drafter.vocabulary.token_ids
         """int64 [N]: the target's id of each draft id."""
-        self._cos, self._sin = _rotary(drafter, context, dtype)
+        self._rotary = _rotary(drafter, context, dtype)
         self.cache = SlotCache(
             layers=1,
             slots=slots,
@@ -107,7 +107,7 @@ class DrafterRunner:
     @torch.inference_mode()
     def logits(self, hidden: Tensor) -> Tensor:
         """[rows, H] → [rows, N]."""
-        return self._head(F.rms_norm(hidden, self._norm.shape, self._norm, self._eps))
+        return self._head(self._norm(hidden))
 
     def rewind(self, slot: int, rows: int) -> None:
         """Forget the last rows of a slot."""
@@ -115,16 +115,14 @@ class DrafterRunner:
 
     def _forward(self, tokens: Sequence[int], hidden: Tensor, positions: Tensor, attend: Attend) -> Tensor:
         embedded = F.embedding(torch.tensor(tokens, device=self._device), self._embedding)  # [n, H]
-        joined = torch.cat((self._normed(embedded, self._input_norm), self._normed(hidden, self._hidden_norm)), dim=-1)
-        return self._layer(joined, hidden, self._cos[positions, None], self._sin[positions, None], attend)
-
-    def _normed(self, rows: Tensor, weight: Tensor) -> Tensor:
-        return F.rms_norm(rows, weight.shape, weight, self._eps)
+        joined = torch.cat((self._input_norm(embedded), self._hidden_norm(hidden)), dim=-1)  # [n, 2H]
+        return self._layer(joined, hidden, self._rotary.at(positions), attend)
 
 
-def _rotary(drafter: Drafter, context: int, dtype: torch.dtype) -> tuple[Tensor, Tensor]:
-    """Cosines and signed sines of all positions, [context, head_dim] each."""
-    device = drafter.embedding.device
-    inverse, factor = frequencies(drafter.config.rope, drafter.config.head_dim)
+def _rotary(drafter: Drafter, context: int, dtype: torch.dtype) -> Rotary:
+    config, device = drafter.config, drafter.embedding.device
+    inverse, factor = frequencies(config.rope, config.head_dim)
     cos, sin = rotations(torch.arange(context, device=device), inverse.to(device), factor, dtype)  # [context, 1, head_dim/2]
-    return cos[:, 0].repeat(1, 2), signed(sin[:, 0].repeat(1, 2))
+    turned = config.num_attention_heads + config.num_key_value_heads
+    heads = turned + config.num_key_value_heads
+    return Rotary(cos[:, 0].repeat(1, 2), sin[:, 0].repeat(1, 2), turned=turned, heads=heads)

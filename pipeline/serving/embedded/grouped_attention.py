@@ -18,21 +18,25 @@ class GroupedAttention:
     def __init__(self, cache: SlotCache, plan: RowPlan, heads: int) -> None:
         self._cache = cache
         self._plan = plan
-        self._shape = (plan.batch, plan.width, cache.kv_heads, heads // cache.kv_heads)
+        self._shape = (plan.batch, plan.width, cache.kv_heads, heads // cache.kv_heads, cache.head_dim)
         self._mask = plan.mask.repeat_interleave(heads // cache.kv_heads, dim=2)  # [batch, 1, width · group, longest]
+        self._held = cache.held(plan)
 
     def of_layer(self, layer: int) -> Attend:
-        return lambda queries, keys_values: self._mix(queries, self._cache.write(layer, self._plan, keys_values))
+        def attend(queries: Tensor, keys_values: Tensor) -> Tensor:
+            self._cache.write(layer, self._plan, keys_values)
+            return self._mix(queries, *self._held[layer])
 
-    def _mix(self, queries: Tensor, block: Tensor) -> Tensor:
-        """[rows, heads, head_dim] over [2, batch, longest, kv_heads, head_dim] → [rows, heads · head_dim]."""
+        return attend
+
+    def _mix(self, queries: Tensor, keys: Tensor, values: Tensor) -> Tensor:
+        """[rows, heads, head_dim] over [batch, kv_heads, longest, head_dim] each → [rows, heads · head_dim]."""
         if self._plan.padded is not None:
             queries = queries[self._plan.padded]
-        batch, width, kv_heads, group = self._shape
-        grouped = queries.reshape(*self._shape, -1).transpose(1, 2).reshape(batch, kv_heads, width * group, -1)
-        keys, values = block.transpose(2, 3)  # [batch, kv_heads, longest, head_dim] each
+        batch, width, kv_heads, group, head_dim = self._shape
+        grouped = queries.view(self._shape).transpose(1, 2).reshape(batch, kv_heads, width * group, head_dim)
         mixed = F.scaled_dot_product_attention(grouped, keys, values, self._mask)
-        rows = mixed.view(batch, kv_heads, width, group, -1).transpose(1, 2).reshape(batch * width, -1)
+        rows = mixed.view(batch, kv_heads, width, group, head_dim).transpose(1, 2).reshape(batch * width, -1)
         return rows if self._plan.unpadded is None else rows[self._plan.unpadded]
 
 

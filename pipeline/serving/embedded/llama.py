@@ -16,7 +16,8 @@ from pipeline.serving.embedded.draft import Draft
 from pipeline.serving.embedded.grouped_attention import GroupedAttention, attend_prompt
 from pipeline.serving.embedded.linear import prepare
 from pipeline.serving.embedded.packed_layer import Attend, PackedLayer
-from pipeline.serving.embedded.rotary import signed
+from pipeline.serving.embedded.rms_norm import RMSNorm
+from pipeline.serving.embedded.rotary import Rotary
 from pipeline.serving.embedded.runner import HiddenStates, check_layers
 
 
@@ -28,14 +29,15 @@ class LlamaRunner:
         self.context_length = cache.context
         self.vocab_size = int(config.vocab_size)
         self.hidden_size = int(config.hidden_size)
-        self._eps = float(config.rms_norm_eps)
-        self.embedding = _own(model.model.embed_tokens)
-        self._input_norms = [_own(layer.input_layernorm) for layer in model.model.layers]
-        self._layers = [_packed(layer, cache.head_dim, self._eps) for layer in model.model.layers]
+        # A copy: the original may be a piece of the mapped file, and would keep the whole of it in memory.
+        self.embedding: Tensor = model.model.embed_tokens.weight.detach().clone()
+        eps = float(config.rms_norm_eps)
+        self._input_norms = [RMSNorm(layer.input_layernorm.weight, eps) for layer in model.model.layers]
+        self._layers = [_packed(layer, cache.head_dim, eps) for layer in model.model.layers]
         self.layers = len(self._layers)
-        self._norm = _own(model.model.norm)
+        self._norm = RMSNorm(model.model.norm.weight, eps)
         self._head = prepare(model.lm_head.weight.detach())
-        self._cos, self._sin = _rotary(model, cache.context)
+        self._rotary = _rotary(model, cache)
         self._watched: tuple[int, ...] = ()
         self.states: HiddenStates | None = None
 
@@ -68,28 +70,19 @@ class LlamaRunner:
 
     def _forward(self, ids: Sequence[int], positions: Tensor, attend_in: Callable[[int], Attend]) -> Tensor:
         """All layers: [n, hidden], before the final norm."""
-        cos, sin = self._cos[positions, None], self._sin[positions, None]  # [n, 1, head_dim]
+        factors = self._rotary.at(positions)
         watched = []
         hidden = F.embedding(torch.tensor(ids, device=self._cache.device), self.embedding)  # [n, hidden]
         for index, (norm, layer) in enumerate(zip(self._input_norms, self._layers, strict=True)):
             if index in self._watched:
                 watched.append(hidden)
-            hidden = layer(self._normed(hidden, norm), hidden, cos, sin, attend_in(index))
+            hidden = layer(norm(hidden), hidden, factors, attend_in(index))
         if watched:
             self.states = HiddenStates(torch.cat(watched, dim=-1), hidden)
         return hidden
 
     def _logits(self, hidden: Tensor) -> Tensor:
-        return self._head(self._normed(hidden, self._norm)).float()
-
-    def _normed(self, hidden: Tensor, weight: Tensor) -> Tensor:
-        return F.rms_norm(hidden, weight.shape, weight, self._eps)
-
-
-def _own(module: Any) -> Tensor:  # noqa: ANN401  (a module of transformers)
-    """A copy of its weight: the original may be a piece of the mapped file, and would keep the whole of it in memory."""
-    weight: Tensor = module.weight.detach().clone()
-    return weight
+        return self._head(self._norm(hidden)).float()
 
 
 def _packed(layer: Any, head_dim: int, eps: float) -> PackedLayer:  # noqa: ANN401  (a layer of transformers)
@@ -108,10 +101,10 @@ def _packed(layer: Any, head_dim: int, eps: float) -> PackedLayer:  # noqa: ANN4
     )
 
 
-def _rotary(model: LlamaForCausalLM, context: int) -> tuple[Tensor, Tensor]:
-    """Cosines and signed sines of all positions, [context, head_dim] each."""
-    weight = model.model.embed_tokens.weight
-    positions = torch.arange(context, device=weight.device)[None]
+def _rotary(model: LlamaForCausalLM, cache: SlotCache) -> Rotary:
+    weight, config = model.model.embed_tokens.weight, model.config
+    positions = torch.arange(cache.context, device=weight.device)[None]
     with torch.inference_mode():
-        cos, sin = model.model.rotary_emb(weight, positions)
-    return cos[0], signed(sin[0])
+        cos, sin = model.model.rotary_emb(weight, positions)  # [1, context, head_dim] each
+    turned = config.num_attention_heads + cache.kv_heads
+    return Rotary(cos[0], sin[0], turned=turned, heads=turned + cache.kv_heads)

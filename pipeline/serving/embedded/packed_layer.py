@@ -7,6 +7,7 @@ from torch import Tensor
 from torch.nn import functional as F  # noqa: N812  (the field's own abbreviation)
 
 from pipeline.serving.embedded.linear import prepare
+from pipeline.serving.embedded.rms_norm import RMSNorm
 from pipeline.serving.embedded.rotary import rotate
 
 Attend = Callable[[Tensor, Tensor], Tensor]
@@ -31,21 +32,18 @@ class PackedLayer:
         eps: float,
     ) -> None:
         """Weights as a checkpoint has them, [out, in]."""
-        self._head_dim = head_dim
         self.heads, self.kv_heads = len(queries) // head_dim, len(keys) // head_dim
-        self._eps = eps
+        self._head_dim = head_dim
         self._qkv = prepare(torch.cat([queries, keys, values]))
         self._out = prepare(out)
-        self._post_norm = post_norm.clone()
+        self._post_norm = RMSNorm(post_norm, eps)
         self._gate_up = prepare(torch.cat([gate, up]))
         self._down = prepare(down)
 
-    def __call__(self, normed: Tensor, hidden: Tensor, cos: Tensor, sin: Tensor, attend: Attend) -> Tensor:
-        """Residual stream [n, H] after the layer, from its normed input and the stream before."""
-        rows = self._qkv(normed).view(len(normed), -1, self._head_dim)  # [n, heads + 2 · kv_heads, head_dim]
-        turned = self.heads + self.kv_heads
-        rotated = rotate(rows[:, :turned], cos, sin)
-        mixed = attend(rotated[:, : self.heads], torch.stack((rotated[:, self.heads :], rows[:, turned:])))
-        hidden = hidden + self._out(mixed)
-        gate, up = self._gate_up(F.rms_norm(hidden, self._post_norm.shape, self._post_norm, self._eps)).chunk(2, dim=-1)
-        return hidden + self._down(F.silu(gate) * up)
+    def __call__(self, normed: Tensor, hidden: Tensor, factors: tuple[Tensor, Tensor], attend: Attend) -> Tensor:
+        """Residual stream [n, H] after the layer, from its normed input and the stream before. `factors`: of `Rotary.at`."""
+        rows = rotate(self._qkv(normed).view(len(normed), -1, self._head_dim), factors)  # [n, heads + 2 · kv_heads, head_dim]
+        keys_values = rows[:, self.heads :].view(len(normed), 2, self.kv_heads, self._head_dim).transpose(0, 1)
+        hidden = hidden + self._out(attend(rows[:, : self.heads], keys_values))
+        gate, up = self._gate_up(self._post_norm(hidden)).chunk(2, dim=-1)
+        return hidden + self._down(F.silu(gate).mul_(up))

@@ -128,7 +128,7 @@ class _PlanView(Cache):
 
     def __init__(self, cache: SlotCache, plan: RowPlan) -> None:
         super().__init__(layers=[])
-        self._slots, self._plan = cache, plan
+        self._slots, self._plan, self._held = cache, plan, cache.held(plan)
 
     def update(
         self, key_states: Tensor, value_states: Tensor, layer_idx: int, *_args: Any, **_kwargs: Any
@@ -137,8 +137,8 @@ class _PlanView(Cache):
         rows = torch.stack((key_states, value_states)).transpose(2, 3).flatten(1, 2)  # [2, batch · width, kv_heads, head_dim]
         if self._plan.unpadded is not None:
             rows = rows[:, self._plan.unpadded]
-        block = self._slots.write(layer_idx, self._plan, rows).transpose(2, 3)
-        return block[0], block[1]
+        self._slots.write(layer_idx, self._plan, rows)
+        return self._held[layer_idx]
 
     def get_seq_length(self, layer_idx: int = 0) -> int:
         return self._plan.longest - self._plan.width

@@ -46,9 +46,17 @@ def held(cache: SlotCache, slot: int, layer: int = 0, count: int | None = None) 
 def test_a_step_writes_each_slot_at_its_own_length() -> None:
     cache = filled(3, 1)
     plan = cache.plan([Draft((5,)), Draft((6,))])
-    block = cache.write(0, plan, torch.stack((states(2, 5.0), states(2, 6.0))))
+    held = cache.held(plan)
+    cache.write(0, plan, torch.stack((states(2, 5.0), states(2, 6.0))))
     assert plan.positions.tolist() == [3, 1]
-    assert block[:, :, :, 0, 0].tolist() == [[[1, 2, 3, 5], [1, 5, 0, 0]], [[-1, -2, -3, 6], [-1, 6, 0, 0]]]
+    assert [side[:, 0, :, 0].tolist() for side in held[0]] == [
+        [[1, 2, 3, 5], [1, 5, 0, 0]],
+        [[-1, -2, -3, 6], [-1, 6, 0, 0]],
+    ]
+    assert [side[:, 0, :, 0].tolist() for side in held[1]] == [
+        [[1, 2, 3, 0], [1, 0, 0, 0]],
+        [[-1, -2, -3, 0], [-1, 0, 0, 0]],
+    ]
 
 
 def test_kept_nodes_close_up_and_the_rest_is_written_over() -> None:
