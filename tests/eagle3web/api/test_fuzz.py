@@ -32,6 +32,7 @@ SOUND: dict[str, dict[str, Any]] = {
     "/api/projects/{slug}/budgets": {"dataset": "B2", "tokens": 10, "sampling": {}},
     "/api/budgets/{budget_id}": {"version": 1, "tokens": 10, "sampling": {"seed": 1}},
     "/api/runs": {"project": "k2", "engines": ["e1"], "title": "x", "tags": ["a"]},
+    "/api/pipelines": {"project": "k2", "engines": ["e1"], "preset": "cpu", "train": {"epochs": 1}, "benchmark": {"seed": 1}},
     "/api/engines": {"name": "e2", "url": "http://e2:30000"},
     "/api/datasets/import": {"slug": "B3", "path": "a.jsonl"},
     "/api/runs/{run_id}/concurrency": {"n": 1},
@@ -57,7 +58,7 @@ def operations(*methods: str) -> Iterator[Operation]:
 def program(monkeypatch: pytest.MonkeyPatch) -> Caller:
     """A superuser's token, one row of everything, and nothing that starts a process."""
     monkeypatch.setattr(tasks, "launch_soon", lambda run: None)
-    project = make.project(slug="k2")
+    project = make.project(slug="k2", target_path="/models/k2")
     make.revision(make.budget(project, make.dataset(slug="B1")).dataset)
     make.dataset(slug="B2")
     make.engine(name="e1")
