@@ -107,10 +107,12 @@ class Command(BaseCommand):
                 problems = self.conclude(console, chain, clock)
                 if once:
                     return problems
-                console.print(f"The dashboard stays at {system.url}/ until Ctrl-C.")
                 while True:
+                    for problem in problems:
+                        console.print(problem, style="red", markup=False)
+                    console.print(f"The dashboard stays at {system.url}/ until Ctrl-C.")
                     follow(next_live_run(system), console=console, check=system.check)
-                    self.conclude(console, chain, clock)
+                    problems = self.conclude(console, chain, clock)
             finally:
                 stop_all(user)
 
@@ -148,7 +150,7 @@ class Command(BaseCommand):
         console.print(link, soft_wrap=True, highlight=False)
 
     def conclude(self, console: Console, chain: Sequence[Run], clock: Clock) -> list[str]:
-        """Write the summary, print what was measured and what went wrong; the latter."""
+        """Write the summary and print what was measured; what went wrong."""
         for run in chain:
             run.refresh_from_db()
         path = settings.EAGLE3_HOME / "demo-summary.json"
@@ -158,10 +160,7 @@ class Command(BaseCommand):
         for sentence in demo_summary.sentences(found["benchmark"]) if found["benchmark"] else ():
             console.print(sentence, highlight=False)
         console.print(f"Summary: {path}", highlight=False)
-        problems = demo_summary.failures(chain)
-        for problem in problems:
-            console.print(problem, style="red", markup=False)
-        return problems
+        return demo_summary.failures(chain)
 
 
 def convert_model() -> subprocess.Popen[bytes]:
