@@ -4,6 +4,7 @@ import asyncio
 import secrets
 import time
 from pathlib import Path
+from typing import Any
 
 from pipeline.artifacts import config_hash, write_json
 from pipeline.benchmark.answers import draft_answers
@@ -15,7 +16,8 @@ from pipeline.benchmark.measuring import Measuring
 from pipeline.benchmark.report import SUMMARY, essence, is_greedy, setting_of, summary_of
 from pipeline.benchmark.results import summarise
 from pipeline.benchmark.steering import Steering
-from pipeline.errors import PipelineError
+from pipeline.benchmark_rows import Row
+from pipeline.errors import EngineError, PipelineError
 from pipeline.events import StatusChanged, Warned
 from pipeline.model_card import write_model_card
 from pipeline.stage import Outcome, Stage
@@ -85,24 +87,27 @@ class BenchmarkFlow:
         summary = summary_of(
             self._config, inputs, prompts, self._engines, measuring.passes, rows, measured=measured, interrupted=stopped
         )
-        if stopped is None:
-            self._tell("asking for answers to look at")
-            await draft_answers(
-                self._output,
-                self._engines,
-                inputs,
-                prompts,
-                summary["rows"],
-                sampling=self._config.sampling,
-                tell=self._stage.emit,
-            )
         await asyncio.to_thread(write_json, self._output / SUMMARY, summary)
-        if stopped is None and inputs.drafter:
-            try:
-                await asyncio.to_thread(write_model_card, Path(inputs.drafter["path"]), benchmark=summary)
-            except (PipelineError, OSError) as error:
-                self._warn(f"the checkpoint's model card stays as it was: {error}")
+        if stopped is None:
+            await self._show_answers(inputs, prompts, rows=summary["rows"])
+            await self._write_card(inputs, summary)
         return essence(summary)
+
+    async def _show_answers(self, inputs: Inputs, prompts: Prompts, *, rows: list[Row]) -> None:
+        self._tell("asking for answers to look at")
+        sampling, tell = self._config.sampling, self._stage.emit
+        try:
+            await draft_answers(self._output, self._engines, inputs, prompts, rows, sampling=sampling, tell=tell)
+        except EngineError as error:
+            self._warn(f"there is no answer to look at: {error}")
+
+    async def _write_card(self, inputs: Inputs, summary: dict[str, Any]) -> None:
+        if not inputs.drafter:
+            return
+        try:
+            await asyncio.to_thread(write_model_card, Path(inputs.drafter["path"]), benchmark=summary)
+        except (PipelineError, OSError) as error:
+            self._warn(f"the checkpoint's model card stays as it was: {error}")
 
     async def _tick(self) -> None:
         """Every second, for ever. Raises what `Stage.tick` raises."""

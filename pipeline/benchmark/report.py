@@ -13,6 +13,7 @@ from pipeline.benchmark.engines import Engines, pick_device
 from pipeline.benchmark.inputs import Inputs, Prompts
 from pipeline.benchmark.measured import Pass
 from pipeline.benchmark.prompts import prompts_hash
+from pipeline.benchmark.results import whole_repetitions
 from pipeline.benchmark.verdict import verdict
 from pipeline.benchmark_rows import headline
 from pipeline.config import to_mapping
@@ -48,7 +49,8 @@ def summary_of(
 ) -> dict[str, Any]:
     """The whole result, as summary.json holds it."""
     values = [asdict(row) for row in rows]
-    repetitions = len({one.repetition for one in passes})
+    lowest = min(config.concurrency)
+    repetitions = len(whole_repetitions([one for one in passes if one.concurrency == lowest]))
     exact = not config.served and config.dtype == "float32" and is_greedy(config)
     plans = {plan.dataset: plan for plan in config.prompts}
     return {

@@ -33,13 +33,18 @@ def _order(way: Way) -> tuple[int, str]:
     return ("plain", "lookup", "drafter").index(way[0]), way[1]
 
 
-def _even(passes: Sequence[Pass]) -> list[Pass]:
-    """Without the repetitions that a stop has cut short, unless there is no other."""
+def whole_repetitions(passes: Iterable[Pass]) -> set[int]:
+    """Without those that a stop has cut short, unless there is no other."""
     datasets: dict[int, set[str]] = defaultdict(set)
     for measured in passes:
         datasets[measured.repetition].add(measured.dataset)
     most = max((len(found) for found in datasets.values()), default=0)
-    return [measured for measured in passes if len(datasets[measured.repetition]) == most]
+    return {repetition for repetition, found in datasets.items() if len(found) == most}
+
+
+def _even(passes: Sequence[Pass]) -> list[Pass]:
+    whole = whole_repetitions(passes)
+    return [measured for measured in passes if measured.repetition in whole]
 
 
 def _by_way(passes: Iterable[Pass]) -> dict[Way, dict[int, list[Pass]]]:

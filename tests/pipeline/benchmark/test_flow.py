@@ -18,7 +18,7 @@ from tests.support.stub_engine import Behaviour, StubEngine
 
 pytestmark = pytest.mark.slow
 
-PLAIN = Behaviour(token_s=0.002, mean_tokens=20, vocab_size=400)
+PLAIN = Behaviour(latency_s=0.03, token_s=0.002, mean_tokens=20, vocab_size=400)
 SPEEDS = {
     "plain": PLAIN,
     "lookup": replace(PLAIN, token_s=0.0015, draft_steps=2),
@@ -155,16 +155,18 @@ def test_stop_waits_for_the_request_in_flight_and_the_next_attempt_goes_on(run: 
     assert stage.wait() == 3
     assert all(stub.counts["disconnected"] == stub.counts["aborted"] == 0 for stub in stubs.values())
     last = stage.said("stage_interrupted")[0].payload
-    assert last["reason"] == "stopped by ada"
-    assert last["summary"]["passes"] == 6
+    kept = 3 * (len(stage.said("benchmark_measured")) // 3)
+    assert 6 <= kept < 12
+    assert (last["reason"], last["summary"]["passes"]) == ("stopped by ada", kept)
     assert run.summary["interrupted"] == "stopped by ada"
-    assert stage.said("benchmark_summarised", dataset="B2", mode="drafter")[0].payload["requests"] == 3
+    # Both datasets were measured once, and that is what the rows over all of them are made of.
+    assert run.summary["repetitions"] == 1
+    assert stage.said("benchmark_summarised", dataset="", mode="drafter")[0].payload["requests"] == 6
 
     again = run.finish()
-    told = again.said("benchmark_measured")
     # The group that the stop cut is measured again as a whole: its passes belong beside one another.
-    assert [line.payload["done"] for line in told] == [7, 8, 9, 10, 11, 12]
-    assert run.summary["passes"] == 12
+    assert [line.payload["done"] for line in again.said("benchmark_measured")] == list(range(kept + 1, 13))
+    assert (run.summary["passes"], run.summary["repetitions"]) == (12, 2)
     assert again.said("benchmark_summarised", dataset="", mode="drafter")[0].payload["requests"] == 12
 
 
@@ -172,10 +174,12 @@ def test_killed_benchmark_goes_on_behind_a_torn_line(run: BenchmarkRun) -> None:
     stage = run.start()
     stage.wait_for("benchmark_measured", done=4, timeout_s=60)
     stage.kill()
+    kept = 3 * (len(stage.said("benchmark_measured")) // 3)
     with (run.output / "measured.jsonl").open("ab") as file:
         file.write(b'{"kind":"request","setting"')
     again = run.finish()
-    assert again.said("benchmark_measured")[0].payload["done"] == 4
+    # A pass may stand in the file whose event was cut off.
+    assert again.said("benchmark_measured")[0].payload["done"] in (kept + 1, kept + 4)
     assert run.summary["passes"] == 12
 
 

@@ -3,7 +3,7 @@ from typing import Any
 import pytest
 
 from pipeline.benchmark.measured import Pass, Request
-from pipeline.benchmark.results import demo_benchmark, first_token_s, inter_token_s, summarise
+from pipeline.benchmark.results import demo_benchmark, first_token_s, inter_token_s, summarise, whole_repetitions
 
 
 def request(key: str = "a", tokens: int = 10, **changes: Any) -> Request:
@@ -81,6 +81,8 @@ def test_repetition_that_a_stop_cut_short_does_not_count_for_all_datasets() -> N
     )
     assert found["", "drafter"].speedup == 2.0
     assert found["B1", "drafter"].requests == 2
+    assert whole_repetitions([one(), one(dataset="B2"), one(repetition=2)]) == {1}
+    assert whole_repetitions([one(), one(repetition=2)]) == {1, 2}
 
 
 def test_identical_answers_are_counted_by_prompt_and_repetition() -> None:
