@@ -44,7 +44,7 @@ class Document:
     last_hidden: Tensor
     """[T, H_target]: before or after the final norm, as the shards' manifest says."""
     argmax: Tensor | None = None
-    """int64 [T]: the target's most likely next token at each position."""
+    """int64 [T]: the target's most likely next token at each position; −1 where the next token was not generated."""
     dataset: str = ""
     name: str = ""
     """Prompt id."""

@@ -1,6 +1,5 @@
 """A small target with answers to read, and extractions as real processes."""
 
-import os
 import random
 from pathlib import Path
 from typing import Any
@@ -53,7 +52,3 @@ def extract_config(root: Path, **changes: Any) -> ExtractConfig:
         "batch_tokens": 256,
     }
     return ExtractConfig(**values | changes)
-
-
-def one_thread() -> dict[str, str]:
-    return os.environ | {"OMP_NUM_THREADS": "1"}
