@@ -66,6 +66,7 @@ def paths(attempt: Attempt) -> dict[str, str]:
     run = f"/runs/{attempt.run_id}/"
     return {
         "overview": "/projects/kimi/", "budgets": "/projects/kimi/budgets/", "runs": "/projects/kimi/runs/",
+        "new pipeline": "/projects/kimi/runs/new/pipeline/", "new training": "/projects/kimi/runs/new/train/",
         "new run": "/projects/kimi/runs/new/", "run": run, "first attempt": f"{run}attempts/1/", "stop": f"{run}stop/",
         "datasets": "/datasets/", "dataset": "/datasets/B1_glaive/", "import": "/datasets/import/",
         "engines": "/engines/", "register": "/engines/register/",
