@@ -1,16 +1,11 @@
 """What this host offers to training: device, precision, memory."""
 
-import ctypes
 import resource
-import sys
 from typing import Literal
 
 import torch
 
 from pipeline.errors import ConfigError
-
-M_TRIM_THRESHOLD, M_MMAP_MAX = -1, -4
-"""Parameters of glibc's mallopt."""
 
 
 def pick_device(name: str, *, local_rank: int = 0) -> torch.device:
@@ -34,19 +29,6 @@ def pick_precision(name: Literal["auto", "bfloat16", "float32"], device: torch.d
     if name != "auto":
         return torch.bfloat16 if name == "bfloat16" else torch.float32
     return torch.bfloat16 if device.type == "cuda" or _cpu_multiplies_bfloat16() else torch.float32
-
-
-def keep_freed_memory() -> None:
-    """Let malloc keep what training frees: each step asks for the same large tensors again, and fresh pages cost CPU time.
-
-    Does nothing where the C library is not glibc.
-    """
-    if sys.platform != "linux":
-        return
-    mallopt = getattr(ctypes.CDLL(None), "mallopt", None)
-    if mallopt is not None:
-        mallopt(M_MMAP_MAX, 0)
-        mallopt(M_TRIM_THRESHOLD, 2**31 - 1)
 
 
 def peak_memory(device: torch.device) -> int:

@@ -10,7 +10,6 @@ from pipeline.events import Warned
 from pipeline.stage import Outcome, Stage
 from pipeline.training.assembly import assemble, held
 from pipeline.training.config import TrainConfig
-from pipeline.training.hardware import keep_freed_memory
 from pipeline.training.logbook import open_logbook
 from pipeline.training.parallel import joined
 from pipeline.training.pulse import Pulse
@@ -46,7 +45,6 @@ def _train(
     control: ControlReader | None,
     watch: Callable[[Callable[[Event], None]], None],
 ) -> Outcome:
-    keep_freed_memory()
     with (
         Steering(control, warn=lambda text: stage.emit(Warned(text=text))) as steering,
         Pulse(stage) as pulse,
