@@ -11,9 +11,6 @@ from collections import deque
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-import torch
-from torch import Tensor
-
 from pipeline.errors import EngineBusyError
 from pipeline.lean_ops import argmax
 from pipeline.serving.embedded.draft import Draft
@@ -22,10 +19,11 @@ from pipeline.serving.embedded.draft_source import DraftSource
 from pipeline.serving.embedded.job import Job
 from pipeline.serving.embedded.runner import HiddenStates, Runner
 from pipeline.serving.embedded.sampling import choose
-from pipeline.serving.embedded.verification import Verdict, judge
+from pipeline.serving.embedded.stepping import verify
+from pipeline.serving.embedded.throughput import Throughput
+from pipeline.serving.embedded.verification import Verdict
 
 PREFILL_TOKENS = 512
-THROUGHPUT_WINDOW_S = 2.0
 
 Progress = Callable[[Sequence[Job]], None]
 Observer = Callable[[Job, int, HiddenStates], None]
@@ -75,7 +73,7 @@ class Scheduler:
         self._stopping = False
         self.steps = 0
         """Forwards of the model so far: proof of life."""
-        self._throughput = _Throughput()
+        self._throughput = Throughput()
         self._verified = DraftCounts()
         """Of all jobs since the start."""
 
@@ -213,20 +211,15 @@ class Scheduler:
             return []
         jobs = self._decoding[:]
         drafts = self._drafts(jobs)
-        logits = self._runner.verify(drafts)
+        results = verify(self._runner, jobs, drafts)
         self.steps += 1
-        likeliest = argmax(logits).tolist()
-        verdicts, first = [], 0
-        for slot, (job, draft) in enumerate(zip(jobs, drafts, strict=True)):
-            verdict = judge(draft, self._chooser(job, logits, likeliest, first), job.stop_ids)
-            self._runner.keep(slot, verdict.nodes)
-            self._tell_states(slot, job, verdict, first)
-            verdicts.append(verdict)
+        for slot, (job, draft, (verdict, states)) in enumerate(zip(jobs, drafts, results, strict=True)):
+            self._observe(job, job.read, states)
             if self._source is not None:
+                self._source.read(slot, verdict.tokens, states)
                 for counts in (job.drafts, self._verified):
                     counts.add(proposed=len(draft) - 1, correct=verdict.correct)
-            first += len(draft)
-        self._hand_out(jobs, verdicts)
+        self._hand_out(jobs, [verdict for verdict, _ in results])
         return jobs
 
     def _drafts(self, jobs: Sequence[Job]) -> list[Draft]:
@@ -239,18 +232,6 @@ class Scheduler:
             for job, draft in zip(jobs, self._source.propose(jobs), strict=True)
         ]
 
-    def _chooser(self, job: Job, logits: Tensor, likeliest: Sequence[int], first: int) -> Callable[[int], int]:
-        return lambda node: choose(logits[first + node], job, likeliest[first + node])
-
-    def _tell_states(self, slot: int, job: Job, verdict: Verdict, first: int) -> None:
-        """Pass on what the target thought of the nodes that stay; `first`: the row of node 0."""
-        states = self._runner.states
-        if states is not None:
-            states = states[torch.tensor(verdict.nodes, device=states.last.device) + first]
-            self._observe(job, job.read, states)
-        if self._source is not None:
-            self._source.read(slot, verdict.tokens, states)
-
     def _observe(self, job: Job, start: int, states: HiddenStates | None) -> None:
         if self._observer is not None and states is not None:
             self._observer(job, start, states)
@@ -262,22 +243,3 @@ class Scheduler:
             for token, depth in zip(verdict.tokens, verdict.depths, strict=True):
                 job.take(token, now, depth)
         self._leave([job for job in jobs if job.finish_reason is not None])
-
-
-class _Throughput:
-    """Tokens a second over the last full window."""
-
-    def __init__(self) -> None:
-        self.value = 0.0
-        self._tokens = 0
-        self._since: float | None = None
-
-    def count(self, tokens: int, now: float) -> None:
-        self._since = self._since or now
-        self._tokens += tokens
-        elapsed = now - self._since
-        if elapsed >= THROUGHPUT_WINDOW_S:
-            self.value, self._tokens, self._since = self._tokens / elapsed, 0, now
-
-    def idle(self) -> None:
-        self.value, self._tokens, self._since = 0.0, 0, None
