@@ -44,12 +44,14 @@ def summary(chain: Sequence[Run], *, started: datetime, times: dict[str, float])
 
 
 def measured(chain: Sequence[Run]) -> dict[str, Any] | None:
-    """The benchmark's numbers, as pipeline.benchmark.results.demo_benchmark names them; None before there are any."""
+    """The benchmark's numbers, as pipeline.benchmark.results.demo_benchmark names them, and its verdict; None before there are
+    any."""
     run = next((run for run in chain if run.stage == Stage.BENCHMARK), None)
     attempt = newest(run) if run is not None and run.status == RunStatus.FINISHED else None
     if attempt is None:
         return None
-    return demo_benchmark(json.loads((Path(attempt.config["output"]) / "summary.json").read_bytes()))
+    found = json.loads((Path(attempt.config["output"]) / "summary.json").read_bytes())
+    return demo_benchmark(found) | {"verdict": found["verdict"]}
 
 
 def sentences(numbers: dict[str, Any]) -> list[str]:
@@ -62,7 +64,7 @@ def sentences(numbers: dict[str, Any]) -> list[str]:
         low, high = numbers["spread"]
         drafter = f"accept length {numbers['accept_length']:.2f}, {numbers['speedup']:.2f}×"
         found.append(f"The drafter: {drafter} the baseline ({low:.2f}× to {high:.2f}× over the repetitions).")
-    return found
+    return [*found, numbers["verdict"]]
 
 
 def failures(chain: Sequence[Run]) -> list[str]:

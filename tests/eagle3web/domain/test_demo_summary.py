@@ -32,7 +32,7 @@ def chain(tmp_path: Path) -> list[Run]:
         row("lookup", tokens_per_s=60.0, speedup=1.2, speedup_low=1.1, speedup_high=1.3, accept_length=1.5),
         row("drafter", tokens_per_s=70.0, speedup=1.4, speedup_low=1.3, speedup_high=1.5, accept_length=1.9),
     ]
-    (tmp_path / "summary.json").write_text(json.dumps({"rows": rows}))
+    (tmp_path / "summary.json").write_text(json.dumps({"rows": rows, "verdict": "It is worth its place."}))
     for run in found:
         attempt = make.attempt(run, status=AttemptStatus.FINISHED, config={"output": str(tmp_path)})
         if run.stage == "generate":
@@ -56,6 +56,7 @@ def test_sentences_name_the_baseline_first(chain: list[Run]) -> None:
         "Plain decoding, the baseline: 50 tokens a second.",
         "Prompt lookup, untrained: accept length 1.50, 1.20× the baseline.",
         "The drafter: accept length 1.90, 1.40× the baseline (1.30× to 1.50× over the repetitions).",
+        "It is worth its place.",
     ]
 
 

@@ -52,7 +52,7 @@ def test_demo_goes_from_eight_datasets_to_a_measured_drafter_and_ends_everything
     numbers = summary["benchmark"]
     assert set(numbers) == {
         "accept_length", "speedup", "spread", "baseline_tok_s", "draft_tok_s", "lookup_accept_length", "lookup_speedup",
-        "by_dataset",
+        "by_dataset", "verdict",
     }  # fmt: skip
     assert numbers["accept_length"] >= 1.0
     assert [slug[:2] for slug in numbers["by_dataset"]] == [f"B{n}" for n in range(1, 9)]
