@@ -18,6 +18,18 @@ def progress(event: Event) -> str:
     return event.text if isinstance(event, StatusChanged) else ""
 
 
+def read_to_end(descriptor: int) -> str:
+    output = b""
+    try:
+        while chunk := os.read(descriptor, 65536):
+            output += chunk
+    except OSError:
+        pass  # a terminal whose other side has closed
+    finally:
+        os.close(descriptor)
+    return output.decode()
+
+
 def test_log_gets_a_line_for_an_event_and_progress_now_and_then(capsys: pytest.CaptureFixture[str]) -> None:
     with shown(describe, progress) as view:
         view(StatusChanged(text="1 of 9"))
@@ -38,6 +50,5 @@ def test_terminal_keeps_progress_below_what_scrolls_by(monkeypatch: pytest.Monke
             view(StatusChanged(text="1 of 9"))
             view(Warned(text="careful"))
             view(StatusChanged(text="2 of 9"))
-    output = os.read(ours, 65536).decode()
-    os.close(ours)
+    output = read_to_end(ours)
     assert output.index("1 of 9") < output.index("WARNING careful") < output.index("2 of 9")
