@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from tests.support.servers import wait_until
+from tests.support.tiny_speculation import save_tiny_drafter
 
 pytestmark = pytest.mark.slow
 
@@ -56,3 +57,16 @@ def test_a_folder_without_a_model_is_an_error_that_says_so(tmp_path: Path, start
     _, stderr = process.communicate(timeout=60)
     assert process.returncode == 1
     assert stderr.splitlines()[-1] == f"engine failed: no model in {tmp_path}: config.json is missing"
+
+
+def test_a_drafter_of_another_model_ends_the_start_with_its_reason(
+    llama_folder: Path, deep_folder: Path, tmp_path: Path, started: list[subprocess.Popen[str]]
+) -> None:
+    drafter = save_tiny_drafter(deep_folder, tmp_path / "drafter")
+    process = start(["--model", str(llama_folder), "--draft-model", str(drafter)], started)
+    _, stderr = process.communicate(timeout=60)
+    assert process.returncode == 1
+    reason = (
+        f"engine failed: {drafter} is no drafter for {llama_folder}: config.json: the target has layers 0 to 1, features of"
+    )
+    assert stderr.splitlines()[-1].startswith(reason)
