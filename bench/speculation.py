@@ -165,7 +165,7 @@ def check_identity(args: argparse.Namespace, loaded: LoadedModel) -> None:
         for how, found in (("alone", alone), ("8 at a time", [answer.tokens for answer in together])):
             same = sum(a == b for a, b in zip(found, plain, strict=True))
             differing += len(prompts) - same
-            print(f"  {name}, {how}: {same} of {len(prompts)} answers identical")
+            print(f"  {name}, {how}: {same} of {len(prompts)} answers identical", flush=True)
     sys.exit(differing > 0)
 
 
