@@ -22,7 +22,8 @@ run: .venv/run ## Start the system for real use (PORT=); the first start creates
 
 test: .venv/demo .venv/dev system-packages ## Run the whole test suite
 	$(PY) -m pytest -n 2 -m "$(FAST)"
-	$(PY) -m pytest -m "not ($(FAST))"
+	$(PY) -m pytest -n 2 -m "slow and not browser and not alone"
+	$(PY) -m pytest -m "browser or (slow and alone)"
 
 test-fast: .venv/dev ## Run the tests that need neither a model nor a browser
 	$(PY) -m pytest -n 2 -m "$(FAST)"

@@ -32,6 +32,7 @@ def received_by_a_viewer(*topics: str) -> list[str]:
 
 
 @pytest.mark.slow
+@pytest.mark.alone
 def test_poke_reaches_viewers_and_goes_on_after_the_broker_was_away(bare_system: System) -> None:
     bare_system.start("valkey")
     assert received_by_a_viewer("run.1", "project.2") == ["project.2", "run.1"]

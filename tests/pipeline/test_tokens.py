@@ -165,6 +165,7 @@ assert not {"torch", "transformers", "numpy"} & set(sys.modules)
 
 
 @pytest.mark.slow
+@pytest.mark.alone
 def test_the_first_prompt_is_encoded_soon_and_without_torch() -> None:
     command = [sys.executable, "-c", FIRST_ENCODE, str(smollm2())]
     done = subprocess.run(command, capture_output=True, check=True, timeout=60)

@@ -10,7 +10,7 @@ from tests.support.stub_engine import Behaviour
 from tests.support.system import System
 from tests.support.world import World, seconds_until, world
 
-pytestmark = [pytest.mark.slow]
+pytestmark = [pytest.mark.slow, pytest.mark.alone]
 
 
 def first_line(here: World, attempt_id: int) -> str:

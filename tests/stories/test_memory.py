@@ -9,7 +9,7 @@ from tests.support.stub_engine import Behaviour
 from tests.support.system import System
 from tests.support.world import world
 
-pytestmark = [pytest.mark.slow]
+pytestmark = [pytest.mark.slow, pytest.mark.alone]
 LIMIT_MB = 600
 
 

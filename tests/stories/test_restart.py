@@ -11,7 +11,7 @@ from tests.support.stub_engine import Behaviour
 from tests.support.system import System
 from tests.support.world import World, kill, world
 
-pytestmark = [pytest.mark.slow]
+pytestmark = [pytest.mark.slow, pytest.mark.alone]
 
 
 @pytest.fixture

@@ -13,7 +13,7 @@ from tests.support.stub_engine import Behaviour
 from tests.support.system import System
 from tests.support.world import World, is_gone, kill, seconds_until, world
 
-pytestmark = [pytest.mark.slow]
+pytestmark = [pytest.mark.slow, pytest.mark.alone]
 
 
 @pytest.fixture

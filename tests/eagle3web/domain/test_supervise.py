@@ -282,6 +282,7 @@ def test_run_goes_on_when_what_the_stage_says_cannot_be_stored(
 
 
 @pytest.mark.slow
+@pytest.mark.alone
 @pytest.mark.django_db(transaction=True)
 def test_run_stores_the_first_line_within_a_second_of_its_being_printed(make: Made) -> None:
     attempt = make(steps=40, first_words="hello\n", log_each_step=False)

@@ -87,6 +87,7 @@ def test_interleaved_datasets_advance_together(run: GenerateRun) -> None:
     assert max(starts) < stage.said("dataset_finished")[0].seq
 
 
+@pytest.mark.alone
 def test_second_attempt_skips_what_is_met_within_two_seconds(run: GenerateRun) -> None:
     run.add("B1_glaive", 60, budget=300)
     run.add("B2", 20)
@@ -193,6 +194,7 @@ def test_overshoot_of_long_tailed_answers_stays_within_one(run: GenerateRun, stu
         assert 0 <= count.tokens - budget <= max(count.longest, 0.005 * budget)
 
 
+@pytest.mark.alone
 def test_ticks_come_from_the_loop_every_second(run: GenerateRun, stub: StubEngine) -> None:
     stub.behaviour = replace(stub.behaviour, hang=True)
     run.add("B1", 5)

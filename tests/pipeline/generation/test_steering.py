@@ -12,7 +12,7 @@ from tests.support.generation import GenerateRun, StageProcess
 from tests.support.servers import wait_until
 from tests.support.stub_engine import StubEngine
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.alone]
 
 
 def acknowledged(stage: StageProcess, message: Control, kind: str, **fields: Any) -> Line:
