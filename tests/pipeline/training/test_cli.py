@@ -16,7 +16,7 @@ from pipeline.config import to_mapping
 from pipeline.control import Stop, encode
 from pipeline.events import read_events
 from pipeline.training.config import CheckpointConfig, EvalConfig, TrainConfig
-from pipeline.training.saving import resumable_checkpoint
+from pipeline.training.saving import resumable_checkpoint, step_of
 from tests.support.servers import wait_until
 from tests.support.tiny_training import tiny_config
 
@@ -56,7 +56,7 @@ def test_run_by_flags_trains_and_goes_on_where_it_ended(root: Path) -> None:
     second = train(*flags, *sizes, "--max-steps", "6")
     assert second.returncode == 0, second.stderr
     assert sorted(path.name for path in (root / "out" / "checkpoints").glob("step-*")) == ["step-000004", "step-000006"]
-    assert [path.name for path in (root / "out" / "attempts").iterdir()] == ["1", "2"]
+    assert sorted(path.name for path in (root / "out" / "attempts").iterdir()) == ["1", "2"]
 
 
 @pytest.mark.slow
@@ -76,12 +76,12 @@ def test_stop_by_control_saves_and_exits_as_interrupted(root: Path) -> None:
     assert kinds(root / "attempt")[-2:] == ["checkpoint_saved", "stage_interrupted"]
     saved = resumable_checkpoint(root / "checkpoints")
     assert saved is not None
-    assert load_training_state(saved)["position"]["step"] == int(saved.name.removeprefix("step-"))
+    assert load_training_state(saved)["position"]["step"] == step_of(saved)
 
 
 @pytest.mark.slow
 def test_killed_while_it_saves_leaves_whole_checkpoints_and_goes_on(root: Path) -> None:
-    for attempt in range(4):
+    for attempt in range(3):
         folder = root / f"attempt{attempt}"
         with start(endless(root), folder) as process:
             try:
@@ -91,9 +91,10 @@ def test_killed_while_it_saves_leaves_whole_checkpoints_and_goes_on(root: Path) 
                 process.send_signal(signal.SIGKILL)
         newest = resumable_checkpoint(root / "checkpoints")
         assert newest is not None
+        assert step_of(newest) > attempt
         for checkpoint in (root / "checkpoints").glob("step-*"):
             assert check_folder(checkpoint) == []
-            assert load_training_state(checkpoint)["position"]["step"] > attempt
+            assert load_training_state(checkpoint)["position"]["step"] == step_of(checkpoint)
 
 
 def test_unknown_key_is_named_at_the_shell_and_in_the_events(tmp_path: Path) -> None:

@@ -58,6 +58,7 @@ def test_half_precision_stays_within_one_percent(root: Path) -> None:
     assert step_losses(told) == pytest.approx(GOLDEN, rel=1e-2)
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("every_step")
 def test_stopped_and_resumed_training_equals_an_uninterrupted_one_bit_for_bit(root: Path) -> None:
     config = tiny_config(root, objective=LossConfig(steps=3, one_step_share=0.4), accumulation=2)
@@ -101,6 +102,7 @@ def test_every_checkpoint_is_whole_and_says_where_it_comes_from(root: Path) -> N
     assert (folder / "README.md").exists()
 
 
+@pytest.mark.slow
 def test_training_learns(root: Path) -> None:
     config = tiny_config(root, max_steps=60, saving=CheckpointConfig(every_steps=1000))
     _, told = train(config, root / "attempt")
