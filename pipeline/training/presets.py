@@ -1,4 +1,4 @@
-"""Settings that were measured to suit a size of machine, as parts of a TrainConfig."""
+"""Settings that suit a size of machine, as parts of a TrainConfig: a start, not an optimum."""
 
 from typing import Any
 
