@@ -13,6 +13,8 @@ Resumed = Sequence[tuple[int, int]]
 """(attempt, first step) of every attempt after the first."""
 SHADES = (100, 86, 74, 64, 55, 47, 40)
 """Opacity of the lines of steps 0 to 6, in percent: deeper is lighter."""
+LABEL_PX = 13
+"""Height of a label."""
 
 
 def loss_figure(lines: Lines, resumed: Resumed) -> dict[str, Any]:
@@ -32,14 +34,17 @@ def accuracy_figure(lines: Lines, resumed: Resumed) -> dict[str, Any]:
     """acc_k: lines for training batches, open marks for held-out answers, one shade for each step."""
     found, held_out = _series(lines, "accuracy"), _series(lines, "eval_accuracy")
     steps = sorted({*found, *held_out}, key=int) or ["0"]
+    named = sorted({0, len(steps) // 2, len(steps) - 1})
+    # Deeper steps are less accurate: labels that stand a line's height apart never cover each other.
+    lifts = {steps[i]: LABEL_PX * (len(named) - 1 - 2 * rank) // 2 for rank, i in enumerate(named)}
     data, labels = [], []
     for k in steps:
         color = f"@accent/{SHADES[min(int(k), len(SHADES) - 1)]}"
         points, marks = found.get(k, []), held_out.get(k, [])
         data.append(_line(f"accuracy/{k}", f"step {k}", points, color=color))
         data.append(_marks(f"eval_accuracy/{k}", f"step {k}, held-out", marks, color=color))
-        if k in (steps[0], steps[len(steps) // 2], steps[-1]):
-            labels.append(_label(f"accuracy/{k}", f"step {k}", points, "@ink", digits=None))
+        if k in lifts:
+            labels.append(_label(f"accuracy/{k}", f"step {k}", points, "@ink", digits=None, lift=lifts[k]))
     figure = _figure(data, labels, resumed, title="accuracy", zero=True)
     figure["layout"]["yaxis"] |= {"tickformat": ".0%"}
     return figure

@@ -34,6 +34,16 @@ def test_accuracy_has_a_line_and_marks_for_each_step_in_lighter_shades() -> None
     assert [trace["mode"] for trace in data[:2]] == ["lines", "markers"]
 
 
+def test_labels_of_lines_that_end_at_the_same_height_stand_apart() -> None:
+    lines = {f"accuracy/{k}": [(10, 0.3)] for k in range(4)}
+    labels = training.accuracy_figure(lines, [])["layout"]["annotations"]
+    assert [(label["text"], label["yshift"]) for label in labels] == [
+        ("step 0 30%", 13),
+        ("step 2 30%", 0),
+        ("step 3 30%", -13),
+    ]
+
+
 def test_accept_lengths_say_which_one_is_simulated() -> None:
     figure = training.accept_figure(LINES, [])
     assert [trace["name"] for trace in figure["data"]] == ["simulated", "measured"]
