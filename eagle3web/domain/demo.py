@@ -19,22 +19,23 @@ PROJECT = "smollm2-demo"
 ENGINE = "embedded"
 TAG = "demo"
 
-# Sized for two CPU cores: about five minutes of generation, eight of training and four of measuring.
+# Sized for two slow CPU cores (200 tokens/s of generation, 20 of plain decoding): about seven minutes of generation, five of
+# training and five of measuring.
 MAX_NEW_TOKENS = 200
 """Of an answer."""
 CONCURRENCY = 32
 """Requests in flight: the embedded engine's throughput grows with its batch up to here."""
-NEW_BUDGET = 20_000
+NEW_BUDGET = 10_000
 """Completion tokens for each dataset, unless somebody says otherwise."""
-TOKENS_PER_MINUTE = 20_000
+TOKENS_PER_MINUTE = 16_000
 """Generated tokens that deserve a minute of training; more minutes on the same answers overfit."""
 MINUTES = (0.25, 8.0)
 """Of training, at least and at most."""
-TOKENS_PER_PROMPT = 50_000
+TOKENS_PER_PROMPT = 35_000
 """Generated tokens for each prompt of a dataset that is measured: what is little trained is measured briefly."""
 PROMPTS = (1, 4)
 """Measured of each dataset, at least and at most."""
-MEASURED_TOKENS = (32, 96)
+MEASURED_TOKENS = (32, 64)
 """Of a measured answer at most, by the generated tokens over TOKENS_PER_MEASURED."""
 TOKENS_PER_MEASURED = 250
 REPETITIONS = (2, 3)
