@@ -97,3 +97,11 @@ def test_address_without_a_project_leads_to_the_last_one(viewer: Client, checkpo
 def test_empty_list_says_what_makes_checkpoints(viewer: Client) -> None:
     project = factories.project()
     assert "No checkpoint yet" in viewer.get(f"/projects/{project.slug}/checkpoints/").content.decode()
+
+
+def test_a_deleted_checkpoint_offers_no_command(promoter: Client, checkpoint: Checkpoint) -> None:
+    path = f"/checkpoints/{checkpoint.pk}/"
+    assert "sglang.launch_server" in promoter.get(path).content.decode()
+    Checkpoint.objects.update(removed_at=checkpoint.saved_at)
+    html = promoter.get(path).content.decode()
+    assert ("sglang.launch_server" in html, "nothing left to serve" in html) == (False, True)
