@@ -37,6 +37,7 @@ def said(lines: list[Line], kind: str) -> list[Line]:
     return [line for line in lines if line.kind == kind]
 
 
+@pytest.mark.slow
 def test_every_answer_becomes_a_document_with_the_states_of_its_target(tmp_path: Path, target: Path) -> None:
     config = prepared(tmp_path, target, shard_bytes=1 << 17)
     lines = run_extraction(tmp_path, config)
@@ -71,6 +72,7 @@ def test_manifest_names_inputs_layers_norm_dtype_and_bytes(tmp_path: Path, targe
     assert manifest["bytes"] == sum(path.stat().st_size for path in (tmp_path / "hidden").glob("*.safetensors"))
 
 
+@pytest.mark.slow
 def test_second_attempt_reads_only_what_is_new(tmp_path: Path, target: Path) -> None:
     config = prepared(tmp_path, target, 6)
     run_extraction(tmp_path, config)
@@ -123,6 +125,7 @@ def tell_greedy(root: Path) -> None:
     (root / "responses" / "B1" / MANIFEST).write_text(f'{{"scopes": [{str(scope).replace(chr(39), chr(34))}]}}')
 
 
+@pytest.mark.slow
 def test_greedy_answers_of_this_target_are_given_back_by_its_states(tmp_path: Path, target: Path) -> None:
     greedy(tmp_path, target, 5)
     lines = run_extraction(tmp_path, extract_config(tmp_path, target=str(target)))
@@ -131,6 +134,7 @@ def test_greedy_answers_of_this_target_are_given_back_by_its_states(tmp_path: Pa
     assert read_json(tmp_path / "hidden" / "manifest.json")["agreed"] == 40
 
 
+@pytest.mark.slow
 def test_greedy_answers_of_another_target_are_warned_of(tmp_path: Path, target: Path) -> None:
     config = prepared(tmp_path, target, 5)
     tell_greedy(tmp_path)

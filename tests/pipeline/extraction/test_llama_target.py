@@ -1,5 +1,6 @@
 from typing import Any
 
+import pytest
 import torch
 from torch import Tensor
 from transformers import AutoModelForCausalLM, LlamaConfig
@@ -30,6 +31,7 @@ def documents(*lengths: int) -> list[Tensor]:
     return [torch.randint(192, (length,), generator=generator) for length in lengths]
 
 
+@pytest.mark.slow
 def test_states_are_those_of_transformers_also_across_pieces() -> None:
     batch = documents(20, PIECE + 37, 1)
     plain = TransformersTarget(model(), LAYERS)

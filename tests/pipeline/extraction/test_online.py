@@ -22,6 +22,7 @@ def online(root: Path, **changes: Any) -> TrainConfig:
     return config(root, source="online", responses=str(root / "responses"), datasets=SETS, **changes)
 
 
+@pytest.mark.slow
 def test_online_documents_equal_stored_ones(tmp_path: Path) -> None:
     tiny_target(tmp_path)
     store_answers(tmp_path, [random_answer(n) for n in range(12)])

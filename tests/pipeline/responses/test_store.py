@@ -205,6 +205,7 @@ def test_store_on_a_full_disk_keeps_whole_lines_and_goes_on_after_freeing(small_
     assert appended + 1 <= count.answers <= appended + 2
 
 
+@pytest.mark.slow
 @settings(max_examples=25)
 @given(st.data())
 def test_store_cut_anywhere_loses_at_most_the_torn_line(tmp_path_factory: pytest.TempPathFactory, data: st.DataObject) -> None:

@@ -138,6 +138,7 @@ async def test_answer_that_is_made_again_is_kept_once(tmp_path: Path, target: Pa
     assert reader[0].token_ids[reader[0].loss_mask].tolist() == first
 
 
+@pytest.mark.slow
 async def test_full_disk_ends_the_capture_and_no_answer(tmp_path: Path, target: Path) -> None:
     with small_disk(tmp_path / "small") as disk, engine(target, disk.path / "hidden", shard_bytes=1 << 16) as url:
         async with Caller(url) as caller:

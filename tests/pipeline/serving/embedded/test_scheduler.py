@@ -157,6 +157,7 @@ def test_an_observer_gets_the_states_of_every_token_that_was_read(model: LoadedM
     model.runner.watch(())
 
 
+@pytest.mark.slow
 def test_equal_seeds_give_equal_answers_with_and_without_drafts(deep_folder: Path) -> None:
     deep = load(LoadOptions(model=deep_folder, dtype="float32", device="cpu", threads=1, slots=4, context_length=None))
     shapes = [DraftShape(), DraftShape(steps=3, topk=3, draft_tokens=8)]
