@@ -9,6 +9,9 @@ from eagle3web.models import Dataset, Engine, Run
 from eagle3web.models.dataset import SLUG
 from eagle3web.text import visible
 
+LONGEST_KEY = 18
+"""Digits that fit into a database's 64 bits."""
+
 
 def dress(form: forms.BaseForm) -> None:
     """Give every field the look of app.css, and say to readers which ones are wrong."""
@@ -21,6 +24,16 @@ def dress(form: forms.BaseForm) -> None:
         widget.attrs.setdefault("class", look)
         if form.is_bound and name in form.errors:
             widget.attrs["aria-invalid"] = "true"
+
+
+class RowChoices(forms.ModelMultipleChoiceField):  # type: ignore[type-arg]
+    """Rows by their keys; a number that no key can be is an unknown choice like any other."""
+
+    def clean(self, value: Any) -> Any:  # noqa: ANN401  (Django's signature)
+        for key in value or ():
+            if str(key).isdigit() and len(str(key)) > LONGEST_KEY:
+                raise forms.ValidationError(self.error_messages["invalid_choice"], code="invalid_choice", params={"value": key})
+        return super().clean(value)
 
 
 class SignInForm(AuthenticationForm):
@@ -63,7 +76,7 @@ class EngineForm(forms.ModelForm):  # type: ignore[type-arg]
 class RunForm(forms.Form):
     """A generation run over the project's budgets."""
 
-    engines = forms.ModelMultipleChoiceField(
+    engines = RowChoices(
         queryset=Engine.objects.filter(enabled=True),
         widget=forms.CheckboxSelectMultiple,
         error_messages={"required": "A run needs at least one engine."},

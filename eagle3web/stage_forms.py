@@ -11,7 +11,7 @@ from django.forms import BoundField
 from eagle3web.domain.chains import Naming
 from eagle3web.domain.presets import PRESETS
 from eagle3web.enums import Stage
-from eagle3web.forms import RunForm, dress
+from eagle3web.forms import RowChoices, RunForm, dress
 from eagle3web.models import Project, Run
 from eagle3web.text import visible
 
@@ -34,7 +34,7 @@ class RunChoice(forms.ModelChoiceField):  # type: ignore[type-arg]  # only mypy 
         return run_label(obj)
 
 
-class RunChoices(forms.ModelMultipleChoiceField):  # type: ignore[type-arg]
+class RunChoices(RowChoices):
     def label_from_instance(self, obj: Run) -> str:
         return run_label(obj)
 

@@ -14,7 +14,9 @@ import shutil
 import tempfile
 from collections.abc import Callable, Mapping
 from pathlib import Path
+from pickle import UnpicklingError
 from typing import Any
+from zipfile import is_zipfile
 
 import torch
 from safetensors.torch import save
@@ -105,8 +107,27 @@ def load_training_state(folder: Path) -> dict[str, Any]:
     path = folder / STATE
     if not path.exists():
         raise DataError(f"{folder}: no training state beside this checkpoint; it can be started from, not resumed")
-    state: dict[str, Any] = torch.load(path, weights_only=True, map_location="cpu")
+    # What is no archive any more would be read in an old format, which fails in too many ways to name.
+    if not is_zipfile(path):
+        raise DataError(f"{path}: damaged or cut; delete {folder.name} to go on from an older checkpoint")
+    try:
+        state: dict[str, Any] = torch.load(path, weights_only=True, map_location="cpu")
+    except (RuntimeError, UnpicklingError) as error:
+        reason = str(error).splitlines()[0][:200]
+        raise DataError(f"{path}: damaged ({reason}); delete {folder.name} to go on from an older checkpoint") from error
     return state
+
+
+def read_manifest(folder: Path) -> dict[str, Any]:
+    """manifest.json of a checkpoint. Raises DataError that names the file when it is no JSON object."""
+    path = folder / "manifest.json"
+    try:
+        found = read_json(path)
+    except ValueError as error:
+        raise DataError(f"{path}: no JSON ({error}); delete {folder.name} to go on from an older checkpoint") from error
+    if not isinstance(found, dict):
+        raise DataError(f"{path}: not a JSON object; delete {folder.name} to go on from an older checkpoint")
+    return found
 
 
 def latest_checkpoint(folder: Path) -> Path | None:

@@ -81,7 +81,12 @@ class Stage:
             self.emit(StageInterrupted(reason=outcome.interrupted, summary=outcome.summary))
         except InterruptedRunError as error:
             self.emit(StageInterrupted(reason=str(error)))
-        except (PipelineError, OSError) as error:
+        except PipelineError as error:
+            # Its text is the whole story for a person; where in the code it was found is not.
+            log.error("%s failed: %s", self.name, error)
+            self.fail(str(error))
+            return FAILED
+        except OSError as error:
             log.exception("%s failed", self.name)
             self.fail(str(error))
             return FAILED

@@ -13,6 +13,10 @@ Item = TypeVar("Item")
 def _storable(text: str) -> str:
     if "\x00" in text:
         raise ValueError("NUL characters cannot be stored")
+    try:
+        text.encode()
+    except UnicodeEncodeError as error:
+        raise ValueError("half a surrogate pair is no text") from error
     return text
 
 

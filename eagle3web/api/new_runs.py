@@ -15,6 +15,10 @@ from eagle3web.models import Engine, Project, Run, User
 
 CONCURRENCY = 65_536
 """Requests in flight at most; whoever asks for more has made a slip."""
+PLANNED = frozenset(
+    {"project", "target", "responses", "datasets", "hidden", "checkpoints", "drafter", "drafter_name", "output", "prompts"}
+)
+"""Keys of the stages' configs that say what a run is made of and where its results go: lineage speaks of these."""
 Tag = Annotated[Text, Field(min_length=1, max_length=40)]
 Device = Annotated[str, Field(pattern=r"^(cpu|cuda(:[0-9]{1,2})?)$")]
 RunId = Annotated[int, Field(ge=1, le=2**63 - 1)]
@@ -28,7 +32,13 @@ def _storable(value: dict[str, Any]) -> dict[str, Any]:
     return value
 
 
-Settings = Annotated[dict[str, Any], Field(max_length=100), AfterValidator(_storable)]
+def _left_to_callers(value: dict[str, Any]) -> dict[str, Any]:
+    if taken := sorted(PLANNED & set(value)):
+        raise ValueError(f"{', '.join(taken)}: set by the system, from the project and the runs in sources")
+    return value
+
+
+Settings = Annotated[dict[str, Any], Field(max_length=100), AfterValidator(_storable), AfterValidator(_left_to_callers)]
 """Keys of a stage's config; the stage's own record says which there are."""
 
 

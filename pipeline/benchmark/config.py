@@ -68,6 +68,8 @@ class BenchmarkConfig:
             raise ConfigError("name a checkpoint to measure, or engines that run already")
         if not self.shapes or not self.concurrency:
             raise ConfigError("name at least one shape of drafts, and one number of requests at once")
+        if len(set(self.concurrency)) < len(self.concurrency):
+            raise ConfigError("a concurrency is named twice: each is measured once")
         if min(self.repetitions, self.prompts_per_dataset, *self.concurrency) < 1 or self.warmup_prompts < 0:
             raise ConfigError("repetitions, prompts_per_dataset and concurrency must be 1 or more, warmup_prompts 0 or more")
         names = [plan.dataset for plan in self.prompts]

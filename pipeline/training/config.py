@@ -1,6 +1,7 @@
 """The frozen config of training: hidden states → checkpoints of a drafter."""
 
 from dataclasses import dataclass, field
+from math import isfinite
 from typing import Literal
 
 from pipeline.answer_sets import AnswerSet
@@ -22,6 +23,14 @@ class OptimizerConfig:
     final_share: float = 0.1
     """Of the learning rate, at the last step."""
 
+    def __post_init__(self) -> None:
+        if not (isfinite(self.learning_rate) and self.learning_rate > 0 and isfinite(self.clip) and self.clip > 0):
+            raise ConfigError("learning_rate and clip must be finite numbers above 0")
+        if not (0 <= self.beta1 < 1 and 0 <= self.beta2 < 1):
+            raise ConfigError(f"beta1 and beta2 must lie from 0 to below 1, not {self.beta1} and {self.beta2}")
+        if not (0 <= self.warmup_share <= 1 and 0 <= self.final_share <= 1):
+            raise ConfigError("warmup_share and final_share must lie between 0 and 1")
+
 
 @dataclass(frozen=True, kw_only=True)
 class LossConfig:
@@ -36,6 +45,10 @@ class LossConfig:
     """w of lk_kl."""
     one_step_share: float = 0.0
     """Share of batches that train the first step alone, which are much cheaper."""
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.one_step_share <= 1:
+            raise ConfigError(f"one_step_share must lie between 0 and 1, not {self.one_step_share}")
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -5,7 +5,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from pipeline.artifacts import config_hash, read_json, sha256_file
+from pipeline.artifacts import config_hash, sha256_file
+from pipeline.checkpoint import read_manifest
 from pipeline.config import to_mapping
 from pipeline.errors import ConfigError
 from pipeline.stage import versions
@@ -15,6 +16,7 @@ from pipeline.training.drafting import Start
 from pipeline.training.parallel import World
 
 MAY_CHANGE = (
+    "checkpoints",
     "device",
     "parallel",
     "precision",
@@ -59,7 +61,7 @@ def describe(config: TrainConfig, corpus: Corpus, start: Start, world: World, *,
 
 def require_same_training(checkpoint: Path, config: TrainConfig) -> None:
     """Raises ConfigError, naming the settings, when a checkpoint is one of another training than the config describes."""
-    before = read_json(checkpoint / "manifest.json").get("lineage", {}).get("config", {})
+    before = read_manifest(checkpoint).get("lineage", {}).get("config", {})
     after = to_mapping(config)
     share = "evaluation.held_out_share"
     changed = [key for key in different_keys(before, after) if key == share or key.split(".")[0] not in MAY_CHANGE]

@@ -3,8 +3,7 @@
 import shutil
 from pathlib import Path
 
-from pipeline.artifacts import read_json
-from pipeline.checkpoint import STATE
+from pipeline.checkpoint import STATE, read_manifest
 
 SIMULATED, DECODED, LOSS = "simulated_accept_length", "accept_length", "eval_loss"
 """Metrics in a checkpoint's manifest."""
@@ -31,7 +30,7 @@ def resumable_checkpoint(folder: Path) -> Path | None:
 
 def best_checkpoint(folder: Path) -> Path | None:
     """The one with the longest accept length: decoded where all have one, else simulated. None when none was measured."""
-    metrics = {path: read_json(path / "manifest.json").get("metrics", {}) for path in complete_checkpoints(folder)}
+    metrics = {path: read_manifest(path).get("metrics", {}) for path in complete_checkpoints(folder)}
     measured = {path: values for path, values in metrics.items() if SIMULATED in values or DECODED in values}
     key = DECODED if all(DECODED in values for values in measured.values()) else SIMULATED
     # Of equal ones the newest: it has learned more.
@@ -54,7 +53,10 @@ def remove_old(folder: Path, *, keep_last: int) -> list[Path]:
 def sweep(folder: Path) -> None:
     """Remove what a killed process left: checkpoints half written or half deleted."""
     for leftover in (*folder.glob(".step-*"), *folder.glob(".removed-*")):
-        shutil.rmtree(leftover)
+        if leftover.is_dir():
+            shutil.rmtree(leftover)
+        else:
+            leftover.unlink()
 
 
 def folder_bytes(folder: Path) -> int:

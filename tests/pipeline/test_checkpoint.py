@@ -163,3 +163,19 @@ def test_full_disk_leaves_nothing_behind(tmp_path: Path, monkeypatch: pytest.Mon
     with pytest.raises(DiskFullError, match=r"disk full while writing model\.safetensors"):
         saved(tmp_path / "step-1")
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("damage", [b"junk", b""])
+def test_a_damaged_training_state_is_named_with_the_way_out(tmp_path: Path, damage: bytes) -> None:
+    folder = saved(tmp_path / "step-1", training_state={"position": {"epoch": 1}})
+    (folder / "training" / "state.pt").write_bytes(damage)
+    with pytest.raises(DataError, match=r"state\.pt: damaged or cut; delete step-1 to go on from an older checkpoint"):
+        load_training_state(folder)
+
+
+def test_a_training_state_that_was_cut_is_named(tmp_path: Path) -> None:
+    folder = saved(tmp_path / "step-1", training_state={"position": {"epoch": 1}})
+    path = folder / "training" / "state.pt"
+    path.write_bytes(path.read_bytes()[:-300])
+    with pytest.raises(DataError, match=r"state\.pt: damaged"):
+        load_training_state(folder)

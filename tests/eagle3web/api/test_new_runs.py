@@ -73,7 +73,8 @@ def test_measurement_of_a_chosen_step(api: Caller, chain: list[Run]) -> None:
         ({"stage": "train"}, "train on extraction runs, or online"),
         ({"stage": "benchmark"}, "is no training run"),
         ({"stage": "extract", "config": {"batch": 1}}, "unknown key batch"),
-        ({"stage": "extract", "config": {"target": "a\x00"}}, "NUL"),
+        ({"stage": "extract", "config": {"device": "a\x00"}}, "NUL"),
+        ({"stage": "extract", "config": {"hidden": "/etc"}}, "hidden: set by the system"),
         ({"stage": "extract", "devices": ["gpu"]}, "devices.0"),
     ],
 )

@@ -1,6 +1,9 @@
 import json
 from pathlib import Path
 
+import pytest
+
+from pipeline.errors import DataError
 from pipeline.training import saving
 
 
@@ -53,3 +56,16 @@ def test_leftovers_of_a_killed_process_are_swept_away(tmp_path: Path) -> None:
         (tmp_path / name / "training").mkdir(parents=True)
     saving.sweep(tmp_path)
     assert list(tmp_path.iterdir()) == [whole]
+
+
+def test_a_stray_file_is_swept_like_a_folder(tmp_path: Path) -> None:
+    (tmp_path / ".step-000999.abc").write_text("")
+    saving.sweep(tmp_path)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_damaged_manifest_is_named(tmp_path: Path) -> None:
+    (tmp_path / "step-000010").mkdir()
+    (tmp_path / "step-000010" / "manifest.json").write_text("{")
+    with pytest.raises(DataError, match=r"step-000010/manifest\.json: no JSON .* delete step-000010 to go on"):
+        saving.best_checkpoint(tmp_path)
