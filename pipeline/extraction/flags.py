@@ -1,17 +1,16 @@
 """`python -m pipeline extract` for people at a shell: flags → a config and a folder, as the dashboard would make them."""
 
 import argparse
-import itertools
 from pathlib import Path
 
 from pipeline.answer_sets import AnswerSet
-from pipeline.artifacts import AttemptFolder, read_json, write_json
-from pipeline.config import from_mapping, to_mapping
+from pipeline.artifacts import AttemptFolder, read_json
 from pipeline.errors import ConfigError
 from pipeline.extraction.config import ExtractConfig
 from pipeline.responses.index import part_paths
 from pipeline.responses.manifest import MANIFEST
 from pipeline.responses.scan import scan_parts
+from pipeline.stage_cli import add_folder_argument, add_supervision_flags, new_attempt
 
 EPILOG = """\
 examples:
@@ -28,7 +27,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.description = "Let the target model read answers, and keep its hidden states for training."
     parser.epilog = EPILOG
     parser.formatter_class = argparse.RawDescriptionHelpFormatter
-    parser.add_argument("folder", type=Path, nargs="?", metavar="RUN_FOLDER", help="folder of an attempt, with config.json")
+    add_folder_argument(parser)
     group = parser.add_argument_group("a run by flags, without a folder")
     add = group.add_argument
     add("--responses", type=Path, metavar="FOLDER", help="folder that holds one folder of answers for each dataset")
@@ -41,9 +40,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("--device", default="auto", help="auto, cpu, cuda, cuda:N, or map for several GPUs (default: %(default)s)")
     add("--batch-tokens", type=int, default=4096, metavar="N", help="read at once, padding included (default: %(default)s)")
     add("--max-length", type=int, default=4096, metavar="N", help="longest prompt + answer (default: %(default)s)")
-    supervised = parser.add_argument_group("under a supervisor")
-    supervised.add_argument("--control-stdin", action="store_true", help="read control messages as JSON lines from stdin")
-    supervised.add_argument("--supervisor-pid", type=int, metavar="PID", help="end when this parent process ends")
+    add_supervision_flags(parser)
 
 
 def make_attempt(args: argparse.Namespace) -> AttemptFolder:
@@ -64,16 +61,7 @@ def make_attempt(args: argparse.Namespace) -> AttemptFolder:
         batch_tokens=args.batch_tokens,
         max_length=args.max_length,
     )
-    values = to_mapping(from_mapping(ExtractConfig, to_mapping(config), "flags"))
-    attempts = args.out / "attempts"
-    attempts.mkdir(parents=True, exist_ok=True)
-    for number in itertools.count(1):
-        folder = AttemptFolder(attempts / str(number))
-        if not folder.path.exists():
-            folder.path.mkdir()
-            break
-    write_json(folder.config, values)
-    return folder
+    return new_attempt(args.out, config)
 
 
 def _datasets(responses: Path, wanted: list[str] | None) -> tuple[AnswerSet, ...]:

@@ -1,14 +1,13 @@
 """`python -m pipeline generate` for people at a shell: flags → a config and a folder, as the dashboard would make them."""
 
 import argparse
-import itertools
-import re
 from pathlib import Path
 
-from pipeline.artifacts import AttemptFolder, write_json
-from pipeline.config import DatasetPlan, EngineRef, GenerateConfig, SamplingConfig, from_mapping, to_mapping
-from pipeline.datasets.revision import MANIFEST, PROMPTS, import_prompts, read_manifest
+from pipeline.artifacts import AttemptFolder
+from pipeline.config import DatasetPlan, EngineRef, GenerateConfig, SamplingConfig
+from pipeline.datasets.named_prompts import named_prompts
 from pipeline.errors import ConfigError
+from pipeline.stage_cli import add_folder_argument, add_supervision_flags, new_attempt
 
 DEFAULTS = SamplingConfig()
 EPILOG = """\
@@ -26,12 +25,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.description = "Generate answers to prompts with inference servers, until each dataset has its budget of tokens."
     parser.epilog = EPILOG
     parser.formatter_class = argparse.RawDescriptionHelpFormatter
-    parser.add_argument("folder", type=Path, nargs="?", metavar="RUN_FOLDER", help="folder of an attempt, with config.json")
+    add_folder_argument(parser)
     _add_run_flags(parser.add_argument_group("a run by flags, without a folder"))
     _add_sampling_flags(parser.add_argument_group("sampling"))
-    supervised = parser.add_argument_group("under a supervisor")
-    supervised.add_argument("--control-stdin", action="store_true", help="read control messages as JSON lines from stdin")
-    supervised.add_argument("--supervisor-pid", type=int, metavar="PID", help="end when this parent process ends")
+    add_supervision_flags(parser)
 
 
 def _add_run_flags(group: argparse._ArgumentGroup) -> None:
@@ -75,16 +72,7 @@ def make_attempt(args: argparse.Namespace) -> AttemptFolder:
     missing = [f"--{name}" for name in ("prompts", "engine", "tokenizer") if not getattr(args, name)]
     if missing:
         raise ConfigError(f"a run without a RUN_FOLDER needs {', '.join(missing)}")
-    config = config_of(args)
-    attempts = args.out / "attempts"
-    attempts.mkdir(parents=True, exist_ok=True)
-    for number in itertools.count(1):
-        folder = AttemptFolder(attempts / str(number))
-        if not folder.path.exists():
-            folder.path.mkdir()
-            break
-    write_json(folder.config, to_mapping(config))
-    return folder
+    return new_attempt(args.out, config_of(args))
 
 
 def config_of(args: argparse.Namespace) -> GenerateConfig:
@@ -97,7 +85,7 @@ def config_of(args: argparse.Namespace) -> GenerateConfig:
         max_new_tokens=args.max_new_tokens,
         seed=args.seed,
     )
-    config = GenerateConfig(
+    return GenerateConfig(
         project=args.out.resolve().name,
         responses=str(args.out / "responses"),
         tokenizer=str(args.tokenizer),
@@ -114,36 +102,16 @@ def config_of(args: argparse.Namespace) -> GenerateConfig:
         retry_errors=args.retry_errors,
         datasets=tuple(_plan(given, args, sampling) for given in args.prompts),
     )
-    return from_mapping(GenerateConfig, to_mapping(config), "flags")
 
 
 def _plan(given: str, args: argparse.Namespace, sampling: SamplingConfig) -> DatasetPlan:
-    name, _, file = given.rpartition("=")
-    path = Path(file)
-    prompts, revision, count = _prompts(path, args.out, name)
+    found = named_prompts(given, home=args.out)
     return DatasetPlan(
-        slug=name or _name_of(path),
-        revision=revision,
-        prompts=str(prompts),
-        prompts_count=count,
+        slug=found.slug,
+        revision=found.revision,
+        prompts=str(found.prompts),
+        prompts_count=found.count,
         budget=args.token_budget,
         max_samples=args.max_samples,
         sampling=sampling,
     )
-
-
-def _prompts(path: Path, out: Path, name: str) -> tuple[Path, str, int]:
-    """The normalised prompts of a file: itself when an import made it, else what an import into --out makes."""
-    if path.name == PROMPTS and (path.parent / MANIFEST).exists():
-        manifest = read_manifest(path.parent)
-        return path, manifest["revision"], manifest["count"]
-    imported = import_prompts(path, home=out, slug=name or _name_of(path))
-    return imported.prompts, imported.revision, imported.count
-
-
-def _name_of(path: Path) -> str:
-    """A dataset's name from its file: that of the dataset's folder for an imported revision."""
-    if path.name == PROMPTS and (path.parent / MANIFEST).exists():
-        return str(read_manifest(path.parent)["slug"])
-    stem = path.name.split(".")[0]
-    return re.sub(r"[^A-Za-z0-9_-]+", "_", stem).strip("_") or "prompts"

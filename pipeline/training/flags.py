@@ -1,12 +1,12 @@
 """`python -m pipeline train` for people at a shell: flags → a config and a folder, as the dashboard would make them."""
 
 import argparse
-import itertools
 from pathlib import Path
 
-from pipeline.artifacts import AttemptFolder, write_json
+from pipeline.artifacts import AttemptFolder
 from pipeline.config import from_mapping, to_mapping
 from pipeline.errors import ConfigError
+from pipeline.stage_cli import add_supervision_flags, new_attempt
 from pipeline.training.config import CheckpointConfig, EvalConfig, LossConfig, OptimizerConfig, TrainConfig
 
 DEFAULTS = TrainConfig(project="", target="", checkpoints="", hidden=("-",))
@@ -33,9 +33,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     _add_drafter_flags(parser.add_argument_group("drafter and loss"))
     _add_optimizer_flags(parser.add_argument_group("optimisation"))
     _add_measuring_flags(parser.add_argument_group("measuring and saving"))
-    supervised = parser.add_argument_group("under a supervisor")
-    supervised.add_argument("--control-stdin", action="store_true", help="read control messages as JSON lines from stdin")
-    supervised.add_argument("--supervisor-pid", type=int, metavar="PID", help="end when this parent process ends")
+    add_supervision_flags(parser)
 
 
 def _add_run_flags(group: argparse._ArgumentGroup) -> None:
@@ -97,16 +95,7 @@ def _add_measuring_flags(group: argparse._ArgumentGroup) -> None:
 
 def make_attempt(args: argparse.Namespace) -> AttemptFolder:
     """Write the config that the flags describe into the next attempt's folder below --out. Raises ConfigError."""
-    config = config_of(args)
-    attempts = args.out / "attempts"
-    attempts.mkdir(parents=True, exist_ok=True)
-    for number in itertools.count(1):
-        folder = AttemptFolder(attempts / str(number))
-        if not folder.path.exists():
-            folder.path.mkdir()
-            break
-    write_json(folder.config, to_mapping(config))
-    return folder
+    return new_attempt(args.out, config_of(args))
 
 
 def config_of(args: argparse.Namespace) -> TrainConfig:
