@@ -5,6 +5,7 @@ from pathlib import Path
 
 from pipeline.errors import DiskFullError
 from pipeline.shard_layout import Layout
+from pipeline.sizes import size
 
 
 def require_room(folder: Path, layout: Layout, tokens: int) -> int:
@@ -13,12 +14,8 @@ def require_room(folder: Path, layout: Layout, tokens: int) -> int:
     free = shutil.disk_usage(folder).free
     if needed > free:
         raise DiskFullError(
-            f"the hidden states of {tokens:,} tokens take {_size(needed)} ({layout.bytes_per_token:,} bytes a token), and "
-            f"{_size(free)} are free in {folder}. Nothing was started. Online training needs no disk: there the target "
+            f"the hidden states of {tokens:,} tokens take {size(needed)} ({layout.bytes_per_token:,} bytes a token), and "
+            f"{size(free)} are free in {folder}. Nothing was started. Online training needs no disk: there the target "
             "computes its states while the drafter trains"
         )
     return needed
-
-
-def _size(count: int) -> str:
-    return f"{count / 1e9:,.2f} GB"

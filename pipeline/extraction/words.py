@@ -5,6 +5,7 @@ import logging
 from pipeline.drafter_events import ExtractionProgress, ShardWritten
 from pipeline.event import Event
 from pipeline.events import StageFailed, StageFinished, StageInterrupted, StageStarted, StatusChanged, Warned
+from pipeline.sizes import size
 
 
 def describe(event: Event) -> tuple[int, str] | None:
@@ -34,7 +35,7 @@ def progress_line(event: Event) -> str:
         return ""
     reproduced = f", {event.agreed / event.compared:.1%} reproduced" if event.compared else ""
     return (
-        f"{event.documents:,}/{event.total:,} answers, {_size(event.bytes)} of {_size(event.total_bytes)}{reproduced}, "
+        f"{event.documents:,}/{event.total:,} answers, {size(event.bytes)} of {size(event.total_bytes)}{reproduced}, "
         f"{event.tokens_per_s:,.0f} tok/s ETA={_duration(event.eta_s)}"
     )
 
@@ -43,13 +44,9 @@ def _summary(event: StageFinished) -> str:
     summary = event.summary
     shares = "".join(f", {dataset} {share:.1%}" for dataset, share in summary["reproduced"].items())
     return (
-        f"finished: {summary['documents']:,} answers, {summary['tokens']:,} tokens, {_size(summary['bytes'])} in "
+        f"finished: {summary['documents']:,} answers, {summary['tokens']:,} tokens, {size(summary['bytes'])} in "
         f"{summary['folder']}; {summary['skipped']:,} left out; generated tokens given back{shares or ': not compared'}"
     )
-
-
-def _size(count: int) -> str:
-    return f"{count / 1e9:.1f} GB" if count >= 1e9 else f"{count / 1e6:.1f} MB"
 
 
 def _duration(seconds: float | None) -> str:

@@ -14,6 +14,7 @@ from pipeline.errors import ConfigError, DataError
 from pipeline.model import Drafter
 from pipeline.serving.embedded.loading import LoadedModel, LoadOptions, load
 from pipeline.serving.embedded.offline import decode
+from pipeline.sizes import size
 from pipeline.tensor_files import weight_files
 from pipeline.training.config import TrainConfig
 from pipeline.training.corpus import Corpus
@@ -108,4 +109,4 @@ class Decoder:
         needed = ROOM * sum(file.stat().st_size for file in weight_files(folder))
         free = torch.cuda.mem_get_info(self._device)[0] if self._device.type == "cuda" else psutil.virtual_memory().available
         if needed > free:
-            raise ConfigError(f"the target needs {needed / 1e9:.1f} GB to decode, {free / 1e9:.1f} GB are free")
+            raise ConfigError(f"the target needs {size(int(needed))} to decode, {size(free)} are free")

@@ -6,6 +6,7 @@ from pathlib import Path
 from pipeline.drafter_events import CheckpointSaved, DecodeEvalLogged, EvalLogged, StepLogged
 from pipeline.event import Event
 from pipeline.events import StageFailed, StageFinished, StageInterrupted, StageStarted, StatusChanged, Warned
+from pipeline.sizes import size
 
 
 def describe(event: Event) -> tuple[int, str] | None:
@@ -45,7 +46,7 @@ def _measured(event: Event) -> str:
         case CheckpointSaved():
             best = ", the best so far" if event.best else ""
             removed = f"; removed {', '.join(Path(path).name for path in event.removed)}" if event.removed else ""
-            return f"saved {event.path}, {event.bytes / 1e6:,.1f} MB{best}{removed}"
+            return f"saved {event.path}, {size(event.bytes)}{best}{removed}"
     return ""
 
 

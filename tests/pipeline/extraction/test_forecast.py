@@ -28,6 +28,6 @@ def test_states_that_do_not_fit_are_refused_with_both_numbers_and_a_way_out(tmp_
     with pytest.raises(DiskFullError) as refused:
         require_room(tmp_path, KIMI, tokens)
     text = str(refused.value)
-    assert f"the hidden states of {tokens:,} tokens take {tokens * 57_353 / 1e9:,.2f} GB (57,353 bytes a token)" in text
+    assert f"the hidden states of {tokens:,} tokens take {tokens * 57_353 / 1e9:,.1f} GB (57,353 bytes a token)" in text
     assert f"are free in {tmp_path}" in text
     assert "Online training needs no disk" in text
