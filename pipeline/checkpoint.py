@@ -109,12 +109,12 @@ def load_training_state(folder: Path) -> dict[str, Any]:
         raise DataError(f"{folder}: no training state beside this checkpoint; it can be started from, not resumed")
     # What is no archive any more would be read in an old format, which fails in too many ways to name.
     if not is_zipfile(path):
-        raise DataError(f"{path}: damaged or cut; delete {folder.name} to go on from an older checkpoint")
+        raise DataError(f"{path}: damaged or cut")
     try:
         state: dict[str, Any] = torch.load(path, weights_only=True, map_location="cpu")
     except (RuntimeError, UnpicklingError) as error:
         reason = str(error).splitlines()[0][:200]
-        raise DataError(f"{path}: damaged ({reason}); delete {folder.name} to go on from an older checkpoint") from error
+        raise DataError(f"{path}: damaged ({reason})") from error
     return state
 
 
@@ -124,10 +124,25 @@ def read_manifest(folder: Path) -> dict[str, Any]:
     try:
         found = read_json(path)
     except ValueError as error:
-        raise DataError(f"{path}: no JSON ({error}); delete {folder.name} to go on from an older checkpoint") from error
+        raise DataError(f"{path}: no JSON ({error})") from error
     if not isinstance(found, dict):
-        raise DataError(f"{path}: not a JSON object; delete {folder.name} to go on from an older checkpoint")
+        raise DataError(f"{path}: not a JSON object")
     return found
+
+
+def damage(folder: Path) -> str:
+    """What is wrong with a checkpoint's files, in words; empty when they are those that were written."""
+    try:
+        files = read_manifest(folder).get("files", {})
+    except DataError as error:
+        return str(error)
+    for name, digest in files.items():
+        path = folder / name
+        if not path.is_file():
+            return f"{path}: missing"
+        if sha256_file(path) != digest:
+            return f"{path}: not what was saved (another hash than manifest.json says)"
+    return ""
 
 
 def latest_checkpoint(folder: Path) -> Path | None:

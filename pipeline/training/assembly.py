@@ -53,8 +53,8 @@ class Assembly:
 
 
 @contextmanager
-def held(checkpoints: Path, world: World) -> Iterator[None]:
-    """The folder of checkpoints, for this training alone. Raises FolderHeldError."""
+def held(checkpoints: Path, world: World, *, warn: Callable[[str], None]) -> Iterator[None]:
+    """The folder of checkpoints, for this training alone, and only whole ones in it. Raises FolderHeldError."""
     if not world.is_first:
         yield
         return
@@ -62,6 +62,8 @@ def held(checkpoints: Path, world: World) -> Iterator[None]:
     lock = FolderLock(checkpoints)
     try:
         saving.sweep(checkpoints)
+        for sentence in saving.set_damaged_aside(checkpoints):
+            warn(sentence)
         yield
     finally:
         lock.release()

@@ -3,7 +3,7 @@
 import shutil
 from pathlib import Path
 
-from pipeline.checkpoint import STATE, read_manifest
+from pipeline.checkpoint import STATE, damage, read_manifest
 
 SIMULATED, DECODED, LOSS = "simulated_accept_length", "accept_length", "eval_loss"
 """Metrics in a checkpoint's manifest."""
@@ -57,6 +57,22 @@ def sweep(folder: Path) -> None:
             shutil.rmtree(leftover)
         else:
             leftover.unlink()
+
+
+def set_damaged_aside(folder: Path) -> list[str]:
+    """Rename checkpoints whose files are not those that were saved, so that all others count; a sentence for each."""
+    told = []
+    for path in complete_checkpoints(folder):
+        if wrong := damage(path):
+            aside = _free_name(folder / f"damaged-{path.name}")
+            path.rename(aside)
+            told.append(f"{wrong}; this checkpoint is kept as {aside.name} and counts no more")
+    return told
+
+
+def _free_name(path: Path) -> Path:
+    names = (path, *(path.with_name(f"{path.name}-{n}") for n in range(2, 1000)))
+    return next(name for name in names if not name.exists())
 
 
 def folder_bytes(folder: Path) -> int:

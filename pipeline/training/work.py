@@ -1,5 +1,6 @@
 """One process's whole training, from joining the others to its outcome."""
 
+import logging
 from collections.abc import Callable
 from pathlib import Path
 
@@ -17,6 +18,7 @@ from pipeline.training.steering import Steering
 from pipeline.training.trainer import Trainer
 
 LOADING_PATIENCE_S = 3600.0
+log = logging.getLogger(__name__)
 
 
 class Silence:
@@ -45,11 +47,14 @@ def _train(
     control: ControlReader | None,
     watch: Callable[[Callable[[Event], None]], None],
 ) -> Outcome:
+    def warn(text: str) -> None:
+        stage.emit(Warned(text=text))
+
     with (
-        Steering(control, warn=lambda text: stage.emit(Warned(text=text))) as steering,
+        Steering(control, warn=warn) as steering,
         Pulse(stage) as pulse,
         joined(config.device) as world,
-        held(Path(config.checkpoints), world),
+        held(Path(config.checkpoints), world, warn=warn),
     ):
 
         def on_part(words: str) -> None:
@@ -62,6 +67,8 @@ def _train(
         trainer = Trainer(config, parts, emit=stage.emit, pulse=pulse, steering=steering)
         if not world.is_first:
             return trainer.run()
+        if parts.position.step:
+            log.info("goes on after step %s, epoch %s", f"{parts.position.step:,}", parts.position.epoch + 1)
         book = open_logbook(
             Path(config.checkpoints),
             step=parts.position.step,

@@ -10,6 +10,7 @@ from torch.optim.lr_scheduler import LambdaLR
 from pipeline.artifacts import read_json, sha256_file
 from pipeline.batching import build_batch
 from pipeline.checkpoint import (
+    damage,
     export_checkpoint,
     latest_checkpoint,
     load_drafter,
@@ -166,10 +167,10 @@ def test_full_disk_leaves_nothing_behind(tmp_path: Path, monkeypatch: pytest.Mon
 
 
 @pytest.mark.parametrize("damage", [b"junk", b""])
-def test_a_damaged_training_state_is_named_with_the_way_out(tmp_path: Path, damage: bytes) -> None:
+def test_a_damaged_training_state_is_named(tmp_path: Path, damage: bytes) -> None:
     folder = saved(tmp_path / "step-1", training_state={"position": {"epoch": 1}})
     (folder / "training" / "state.pt").write_bytes(damage)
-    with pytest.raises(DataError, match=r"state\.pt: damaged or cut; delete step-1 to go on from an older checkpoint"):
+    with pytest.raises(DataError, match=r"state\.pt: damaged or cut"):
         load_training_state(folder)
 
 
@@ -179,3 +180,12 @@ def test_a_training_state_that_was_cut_is_named(tmp_path: Path) -> None:
     path.write_bytes(path.read_bytes()[:-300])
     with pytest.raises(DataError, match=r"state\.pt: damaged"):
         load_training_state(folder)
+
+
+def test_damage_names_the_file_that_is_not_what_was_saved(tmp_path: Path) -> None:
+    folder = saved(tmp_path / "step-1", training_state={"position": {"epoch": 1}})
+    assert damage(folder) == ""
+    (folder / "training" / "state.pt").write_bytes(b"junk")
+    assert damage(folder).startswith(f"{folder}/training/state.pt: not what was saved")
+    (folder / "training" / "state.pt").unlink()
+    assert damage(folder) == f"{folder}/training/state.pt: missing"

@@ -60,6 +60,22 @@ def test_half_precision_stays_within_one_percent(root: Path) -> None:
 
 @pytest.mark.slow
 @pytest.mark.usefixtures("every_step")
+@pytest.mark.parametrize("name", ["training/state.pt", "model.safetensors", "manifest.json"])
+def test_damaged_checkpoint_is_set_aside_and_the_one_before_resumed(root: Path, name: str) -> None:
+    config = tiny_config(root, max_steps=10, checkpoints=str(root / f"damaged-{Path(name).stem}"))
+    config = replace(config, saving=CheckpointConfig(every_steps=5))
+    train(config, root / f"attempt-{Path(name).stem}-1")
+    newest = Path(config.checkpoints) / "step-000010"
+    (newest / name).write_bytes((newest / name).read_bytes()[:-7])
+    _, told = train(config, root / f"attempt-{Path(name).stem}-2")
+    warnings = [event.text for event in told if isinstance(event, Warned)]
+    assert any(f"step-000010/{name}" in text and "kept as damaged-step-000010" in text for text in warnings)
+    assert [event.step for event in told if isinstance(event, StepLogged)] == [6, 7, 8, 9, 10]
+    assert (newest.with_name("damaged-step-000010") / name).exists()
+    assert check_folder(newest) == []
+
+
+@pytest.mark.usefixtures("every_step")
 def test_stopped_and_resumed_training_equals_an_uninterrupted_one_bit_for_bit(root: Path) -> None:
     config = tiny_config(root, objective=LossConfig(steps=3, one_step_share=0.4), accumulation=2)
     whole = replace(config, checkpoints=str(root / "whole"))
