@@ -1,14 +1,13 @@
 """How much disk the hidden states of a project's answers will take, before anything is extracted."""
 
-import json
 import shutil
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from django.conf import settings
 
 from eagle3web.domain.forecasts import ForecastRow, forecast
+from eagle3web.domain.target_config import target_number
 from eagle3web.formats import size
 from eagle3web.models import DatasetRevision, Host, Project
 from pipeline.errors import ConfigError
@@ -62,13 +61,8 @@ def storage_forecast(project: Project, *, host: str = "", dtype: str = "bfloat16
 
 def bytes_per_token(target: Path, *, dtype: str = "bfloat16") -> int | None:
     """None when the folder's config.json cannot be read or names no size."""
-    try:
-        config: dict[str, Any] = json.loads((target / "config.json").read_bytes())
-    except (OSError, ValueError):
-        return None
-    # Targets with vision or audio keep the text model's numbers inside.
-    width = config.get("hidden_size") or config.get("text_config", {}).get("hidden_size")
-    return STATES * width * WIDTHS[dtype] if isinstance(width, int) else None
+    width = target_number(target, "hidden_size")
+    return None if width is None else STATES * width * WIDTHS[dtype]
 
 
 def _tokens(row: ForecastRow) -> float:

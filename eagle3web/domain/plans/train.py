@@ -1,12 +1,14 @@
 """Training: on stored hidden states, or on answers that the target reads along the way."""
 
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 from django.conf import settings
 
 from eagle3web.domain.plans.answers import answer_sets
 from eagle3web.domain.plans.configs import target_of, validate
+from eagle3web.domain.target_config import target_number
 from eagle3web.enums import Stage
 from eagle3web.models import Run
 from pipeline.artifacts import Home
@@ -45,4 +47,9 @@ def train_config(
         }
     else:
         raise ConfigError("train on extraction runs, or online on one generation run")
-    return validate(Stage.TRAIN, given | chosen)
+    config = validate(Stage.TRAIN, given | chosen)
+    # Said now, not after the hours of generation that come before.
+    vocabulary = target_number(Path(config["target"]), "vocab_size")
+    if vocabulary is not None and config["draft_vocab_size"] > vocabulary:
+        raise ConfigError(f"draft_vocab_size is {config['draft_vocab_size']:,}; the target has {vocabulary:,} tokens")
+    return config

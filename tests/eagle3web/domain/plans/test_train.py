@@ -50,3 +50,12 @@ def test_train_config_refuses_what_is_no_source(chain: list[Run]) -> None:
         plans.train_config([chain[0], chain[1]])
     with pytest.raises(ConfigError, match="one device"):
         plans.train_config([chain[1]], devices=["cuda:0", "cuda:1"])
+
+
+def test_train_config_knows_how_many_tokens_the_target_has(chain: list[Run], tmp_path: Path) -> None:
+    project = chain[1].project
+    project.target_path = str(tmp_path)
+    (tmp_path / "config.json").write_text('{"vocab_size": 49152}')
+    with pytest.raises(ConfigError, match="draft_vocab_size is 50,000; the target has 49,152 tokens"):
+        plans.train_config([chain[1]], draft_vocab_size=50_000)
+    assert plans.train_config([chain[1]], draft_vocab_size=49_152)["draft_vocab_size"] == 49_152
