@@ -156,7 +156,12 @@ class ShardReader:
 def list_documents(folder: Path) -> list[StoredDocument]:
     """All documents of finished shards, in the order in which they were written. Raises DataError for a damaged shard."""
     documents = []
-    for index in _finished_shards(folder):
+    finished = _finished_shards(folder)
+    manifest = folder / "manifest.json"
+    promised = read_json(manifest)["shards"] if manifest.exists() else {}
+    if lost := sorted(set(promised) - {index.stem for index in finished}):
+        raise DataError(f"{folder / lost[0]}.json: missing, and manifest.json names this shard")
+    for index in finished:
         body, shard, start = read_json(index), index.with_suffix(".safetensors"), 0
         size = shard.stat().st_size if shard.exists() else 0
         if size != body["bytes"]:

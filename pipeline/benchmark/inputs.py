@@ -73,7 +73,10 @@ def read_inputs(config: BenchmarkConfig, *, warn: Callable[[str], None]) -> Inpu
         if chosen:
             prompts[plan.dataset] = chosen
     if not prompts:
-        raise DataError(f"no dataset has a prompt to measure: a share of {config.held_out_share:g} was held out from training")
+        raise DataError(
+            f"no prompt is left to measure: of the share of {config.held_out_share:g} that was held out from training, the "
+            "datasets have none, or all were refused; the warnings before this say which"
+        )
     return Inputs(prompts=prompts, tokenizer=tokenizer, drafter=drafter)
 
 

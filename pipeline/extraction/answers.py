@@ -138,6 +138,9 @@ def _answer(response: Response, dataset: str, limits: Limits) -> Answer:
     if lowest < 0 or highest >= limits.vocab_size:
         worst = lowest if lowest < 0 else highest
         raise _UnusableError("bad ids", f"token id {worst} is outside the vocabulary of {limits.vocab_size:,}")
+    if response.completion_tokens != len(response.output_ids):
+        said = f"{response.completion_tokens!s:.20}"
+        raise _UnusableError("other length", f"{len(response.output_ids):,} output_ids, and completion_tokens says {said}")
     if len(ids) > limits.max_length:
         raise _UnusableError("too long", f"{len(ids):,} tokens, more than max_length {limits.max_length:,}")
     return Answer(dataset=dataset, name=response.key, ids=ids, prompt_tokens=prompt_tokens)

@@ -125,6 +125,13 @@ def test_truncated_shard_is_named(tmp_path: Path) -> None:
         ShardWriter(tmp_path, LAYOUT)
 
 
+def test_shard_index_that_the_manifest_names_and_nobody_finds_is_named(tmp_path: Path) -> None:
+    written(tmp_path)
+    (tmp_path / "shard-00001.json").unlink()
+    with pytest.raises(DataError, match=r"shard-00001\.json: missing, and manifest\.json names this shard"):
+        ShardReader(tmp_path)
+
+
 def test_folder_of_another_layout_is_refused(tmp_path: Path) -> None:
     written(tmp_path)
     with pytest.raises(DataError, match="another layout"):

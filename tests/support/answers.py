@@ -28,4 +28,6 @@ def answer(n: int, *, tokens: int = 3, scope: Scope = SCOPE, **changes: Any) -> 
         "latency_s": 0.5,
         "finished_at": "2026-11-30T11:24:12Z",
     }
+    if changes.get("output_ids"):
+        values["completion_tokens"] = len(changes["output_ids"])
     return Response(**values | changes)

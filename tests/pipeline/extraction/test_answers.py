@@ -67,6 +67,13 @@ def test_what_a_hand_has_broken_is_named_by_file_and_line_and_the_rest_is_read(t
     assert "63 tokens, more than max_length 50" in reasons[5]
 
 
+def test_token_that_a_hand_has_dropped_is_noticed(tmp_path: Path) -> None:
+    reading, warnings = read(stored(tmp_path, answer(1, output_ids=(4, 5), completion_tokens=3), answer(2)))
+    assert ([found.name for found in reading.answers], reading.skipped) == ([f"{2:016x}"], 1)
+    assert "line 1: " in warnings[0]
+    assert warnings[0].endswith("2 output_ids, and completion_tokens says 3; it is left out")
+
+
 def test_flood_of_one_reason_is_counted(tmp_path: Path) -> None:
     reading, warnings = read(stored(tmp_path, *(answer(n, output_ids=()) for n in range(NAMED + 30))))
     assert reading.skipped == NAMED + 30
