@@ -34,7 +34,7 @@ def shown(describe: Describe, progress: Progress) -> Iterator[View]:
         log_to(sys.stderr)
         yield _LogView(describe, progress).show
         return
-    logging.basicConfig(level=logging.INFO, handlers=[_ConsoleHandler(console)], force=True)
+    log_above(console)
     with Live(console=console, auto_refresh=False, transient=True) as live:
 
         def show(event: Event) -> None:
@@ -44,6 +44,11 @@ def shown(describe: Describe, progress: Progress) -> Iterator[View]:
                 log.log(described[0], "%s", described[1])
 
         yield show
+
+
+def log_above(console: Console) -> None:
+    """Send log lines through the console, which keeps what stands below them."""
+    logging.basicConfig(level=logging.INFO, handlers=[_ConsoleHandler(console)], force=True)
 
 
 class _LogView:
@@ -63,8 +68,6 @@ class _LogView:
 
 
 class _ConsoleHandler(logging.Handler):
-    """Prints through the console, which keeps what stands below."""
-
     def __init__(self, console: Console) -> None:
         super().__init__()
         self.setFormatter(LineFormatter())

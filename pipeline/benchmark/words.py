@@ -2,6 +2,7 @@
 
 import logging
 
+from pipeline.amounts import duration
 from pipeline.drafter_events import BenchmarkMeasured
 from pipeline.event import Event
 from pipeline.events import StageFailed, StageFinished, StageInterrupted, StageStarted, StatusChanged, Warned
@@ -33,11 +34,5 @@ def measured_line(event: BenchmarkMeasured) -> str:
     accepted = f", accept length {event.accept_length:.2f}" if event.accept_length is not None else ""
     return (
         f"{event.done}/{event.total} {event.dataset} {way}, {event.concurrency} at once: {event.tokens:,} tokens at "
-        f"{event.tokens_per_s:.1f} tokens/s{accepted}, ETA {_duration(event.eta_s or 0.0)}"
+        f"{event.tokens_per_s:.1f} tokens/s{accepted}, ETA {duration(event.eta_s or 0.0)}"
     )
-
-
-def _duration(seconds: float) -> str:
-    if seconds >= 3600:
-        return f"{seconds / 3600:.1f}h"
-    return f"{seconds / 60:.1f}min" if seconds >= 60 else f"{seconds:.0f}s"

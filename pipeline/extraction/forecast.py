@@ -3,9 +3,9 @@
 import shutil
 from pathlib import Path
 
+from pipeline.amounts import size
 from pipeline.errors import DiskFullError
 from pipeline.shard_layout import Layout
-from pipeline.sizes import size
 
 
 def require_room(folder: Path, layout: Layout, tokens: int) -> int:

@@ -2,10 +2,10 @@
 
 import logging
 
+from pipeline.amounts import duration, size
 from pipeline.drafter_events import ExtractionProgress, ShardWritten
 from pipeline.event import Event
 from pipeline.events import StageFailed, StageFinished, StageInterrupted, StageStarted, StatusChanged, Warned
-from pipeline.sizes import size
 
 
 def describe(event: Event) -> tuple[int, str] | None:
@@ -20,7 +20,7 @@ def describe(event: Event) -> tuple[int, str] | None:
         case StatusChanged() if event.text:
             return logging.INFO, event.text
         case ShardWritten():
-            text = f"{event.shard} written: {event.documents:,} answers, {event.tokens:,} tokens, {event.bytes / 1e6:,.1f} MB"
+            text = f"{event.shard} written: {event.documents:,} answers, {event.tokens:,} tokens, {size(event.bytes)}"
             return logging.INFO, text
         case StageInterrupted():
             return logging.INFO, f"interrupted: {event.reason}; finished shards are kept"
@@ -36,7 +36,7 @@ def progress_line(event: Event) -> str:
     reproduced = f", {event.agreed / event.compared:.1%} reproduced" if event.compared else ""
     return (
         f"{event.documents:,}/{event.total:,} answers, {size(event.bytes)} of {size(event.total_bytes)}{reproduced}, "
-        f"{event.tokens_per_s:,.0f} tok/s ETA={_duration(event.eta_s)}"
+        f"{event.tokens_per_s:,.0f} tok/s ETA={duration(event.eta_s)}"
     )
 
 
@@ -47,11 +47,3 @@ def _summary(event: StageFinished) -> str:
         f"finished: {summary['documents']:,} answers, {summary['tokens']:,} tokens, {size(summary['bytes'])} in "
         f"{summary['folder']}; {summary['skipped']:,} left out; generated tokens given back{shares or ': not compared'}"
     )
-
-
-def _duration(seconds: float | None) -> str:
-    if seconds is None:
-        return "?"
-    if seconds >= 3600:
-        return f"{seconds / 3600:.1f}h"
-    return f"{seconds / 60:.1f}min" if seconds >= 60 else f"{seconds:.0f}s"

@@ -16,9 +16,9 @@ from rich.text import Text
 from pipeline.event import Event
 from pipeline.events import DatasetFinished, GenerationProgress
 from pipeline.generation.words import describe, progress_line
-from pipeline.logs import LineFormatter, log_to
+from pipeline.logs import log_to
+from pipeline.terminal import LINE_EVERY_S, log_above
 
-LINE_EVERY_S = 10.0
 log = logging.getLogger("pipeline.generation")
 
 
@@ -56,18 +56,6 @@ class BlockView:
         self._live.update(Text("\n".join(self._lines.values())), refresh=True)
 
 
-class _ConsoleHandler(logging.Handler):
-    """Prints through the console, which keeps the block below."""
-
-    def __init__(self, console: Console) -> None:
-        super().__init__()
-        self.setFormatter(LineFormatter())
-        self._console = console
-
-    def emit(self, record: logging.LogRecord) -> None:
-        self._console.print(Text(self.format(record)), soft_wrap=True)
-
-
 @contextmanager
 def shown() -> Iterator[LogView | BlockView]:
     """Set up logging, and a view of events that suits where standard error goes."""
@@ -76,6 +64,6 @@ def shown() -> Iterator[LogView | BlockView]:
         log_to(sys.stderr)
         yield LogView()
         return
-    logging.basicConfig(level=logging.INFO, handlers=[_ConsoleHandler(console)], force=True)
+    log_above(console)
     with Live(console=console, auto_refresh=False, transient=True) as live:
         yield BlockView(live)

@@ -2,6 +2,7 @@
 
 import logging
 
+from pipeline.amounts import duration
 from pipeline.event import Event
 from pipeline.events import (
     BudgetApplied,
@@ -84,7 +85,7 @@ def progress_line(event: GenerationProgress) -> str:
     """`B2 650/6236 (0 err) 0.2 req/s avg_comp=3360tok ETA=7.6h`."""
     return (
         f"{event.dataset} {event.done}/{event.total} ({event.errors} err) {event.requests_per_s:.1f} req/s "
-        f"avg_comp={event.mean_completion:.0f}tok ETA={_duration(event.eta_s)}"
+        f"avg_comp={event.mean_completion:.0f}tok ETA={duration(event.eta_s)}"
     )
 
 
@@ -100,11 +101,3 @@ def count(number: int | None) -> str:
     if number >= 1_000_000:
         return f"{number / 1e6:.2f} M"
     return f"{number / 1e3:.1f} k" if number >= 10_000 else f"{number:,}"
-
-
-def _duration(seconds: float | None) -> str:
-    if seconds is None:
-        return "?"
-    if seconds >= 3600:
-        return f"{seconds / 3600:.1f}h"
-    return f"{seconds / 60:.1f}min" if seconds >= 60 else f"{seconds:.0f}s"

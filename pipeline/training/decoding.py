@@ -9,12 +9,12 @@ import psutil
 import torch
 
 from pipeline.acceptance import Served, served_accept_length
+from pipeline.amounts import size
 from pipeline.draft_shape import DraftShape
 from pipeline.errors import ConfigError, DataError
 from pipeline.model import Drafter
 from pipeline.serving.embedded.loading import LoadedModel, LoadOptions, load
 from pipeline.serving.embedded.offline import decode
-from pipeline.sizes import size
 from pipeline.tensor_files import weight_files
 from pipeline.training.config import TrainConfig
 from pipeline.training.corpus import Corpus

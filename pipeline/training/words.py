@@ -3,10 +3,10 @@
 import logging
 from pathlib import Path
 
+from pipeline.amounts import duration, size
 from pipeline.drafter_events import CheckpointSaved, DecodeEvalLogged, EvalLogged, StepLogged
 from pipeline.event import Event
 from pipeline.events import StageFailed, StageFinished, StageInterrupted, StageStarted, StatusChanged, Warned
-from pipeline.sizes import size
 
 
 def describe(event: Event) -> tuple[int, str] | None:
@@ -27,7 +27,7 @@ def progress_line(event: Event) -> str:
     return (
         f"step {event.step:,}/{event.total_steps:,} epoch {event.epoch:.2f} loss {event.loss:.3f} "
         f"acc {_shares(event.accuracy)} lr {event.learning_rate:.1e} "
-        f"{event.tokens_per_s:,.0f} tok/s ETA={_duration(event.eta_s)}"
+        f"{event.tokens_per_s:,.0f} tok/s ETA={duration(event.eta_s)}"
     )
 
 
@@ -70,11 +70,3 @@ def _shares(values: tuple[float, ...]) -> str:
 
 def _by_dataset(values: dict[str, float]) -> str:
     return f" ({', '.join(f'{name} {value:.2f}' for name, value in values.items())})" if len(values) > 1 else ""
-
-
-def _duration(seconds: float | None) -> str:
-    if seconds is None:
-        return "?"
-    if seconds >= 3600:
-        return f"{seconds / 3600:.1f}h"
-    return f"{seconds / 60:.1f}min" if seconds >= 60 else f"{seconds:.0f}s"

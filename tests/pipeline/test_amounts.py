@@ -1,6 +1,6 @@
 import pytest
 
-from pipeline.sizes import size
+from pipeline.amounts import duration, size
 
 
 @pytest.mark.parametrize(
@@ -9,3 +9,8 @@ from pipeline.sizes import size
 )
 def test_bytes_read_as_people_write_them(count: int, words: str) -> None:
     assert size(count) == words
+
+
+@pytest.mark.parametrize(("seconds", "words"), [(None, "?"), (0.4, "0s"), (59, "59s"), (90, "1.5min"), (27_360, "7.6h")])
+def test_seconds_read_as_people_write_them(seconds: float | None, words: str) -> None:
+    assert duration(seconds) == words
