@@ -233,7 +233,7 @@ def test_no_prompt_is_held_out_is_said(run: BenchmarkRun) -> None:
     run.config["held_out_share"] = 0.0
     stage = run.start()
     assert stage.wait() == 1
-    assert "no dataset has a prompt to measure: a share of 0 was held out" in stage.said("stage_failed")[0].payload["reason"]
+    assert "no prompt is left to measure: of the share of 0 that was held out from training" in stage.said("stage_failed")[0].payload["reason"]
 
 
 def test_few_prompts_are_told(run: BenchmarkRun) -> None:

@@ -115,7 +115,7 @@ def greedy(root: Path, target: Path, count: int) -> None:
         ids = list(record.prompt_ids)
         for _ in range(8):
             ids.append(int(model.best_tokens(model.read([torch.tensor(ids)])[0].last_hidden[-1:])))
-        answers.append(replace(record, output_ids=tuple(ids[len(record.prompt_ids) :])))
+        answers.append(replace(record, output_ids=tuple(ids[len(record.prompt_ids) :]), completion_tokens=8))
     store_answers(root, answers)
     tell_greedy(root)
 
