@@ -112,3 +112,38 @@ class Role(models.TextChoices):
     VIEWER = "viewer"
     OPERATOR = "operator"
     BUDGET_ADMIN = "budget admin"
+
+
+class FlagState(models.TextChoices):
+    """What becomes of an answer that somebody found bad."""
+
+    FLAGGED = "flagged"
+    EXCLUDED = "excluded"
+    KEPT = "kept"
+
+
+class Review(models.TextChoices):
+    """What the team thinks of a checkpoint."""
+
+    PROPOSED = "proposed"
+    APPROVED = "approved"
+    REJECTED = "rejected"
+
+
+class TokenScope(models.TextChoices):
+    """What an API token may be used for."""
+
+    READ = "read"
+    OPERATE = "operate"
+    BUDGETS = "budgets"
+
+
+class NotificationKind(models.TextChoices):
+    """What people can be told of."""
+
+    FINISHED = "finished", "a run finished"
+    FAILED = "failed", "a run failed"
+    LOST = "lost", "a run was lost"
+    SILENT = "silent", "a run fell silent"
+    BUDGET_MET = "budget_met", "a dataset met its budget"
+    BEST_CHECKPOINT = "best_checkpoint", "a new best checkpoint"

@@ -3,9 +3,9 @@
 from django.contrib import admin
 from django.contrib.auth.decorators import login_required
 
-from eagle3web.admin import budgets, datasets, drafters, engines, people, projects, runs
+from eagle3web.admin import answers, budgets, datasets, drafters, engines, notifications, people, projects, runs, talk
 
-__all__ = ["budgets", "datasets", "drafters", "engines", "people", "projects", "runs"]
+__all__ = ["answers", "budgets", "datasets", "drafters", "engines", "notifications", "people", "projects", "runs", "talk"]
 
 admin.site.site_header = admin.site.site_title = "eagle3web"
 admin.site.index_title = "Tables"

@@ -6,9 +6,9 @@ from django import forms
 from django.contrib import admin
 from django.http import HttpRequest
 
-from eagle3web.admin.readonly import ReadOnlyAdmin
+from eagle3web.admin.readonly import LargeTableAdmin, ReadOnlyAdmin
 from eagle3web.domain.registry import change_engine, register_engine
-from eagle3web.models import Engine, Host, Lease, User
+from eagle3web.models import Engine, EngineSample, Host, HostSample, Lease, User
 
 PEOPLES = ("name", "url", "protocol", "model_name", "enabled")
 SYSTEMS = (
@@ -47,3 +47,19 @@ class LeaseAdmin(ReadOnlyAdmin):
     list_display = ("host", "device", "attempt", "taken_at")
     list_filter = ("host",)
     list_select_related = ("attempt",)
+
+
+@admin.register(HostSample)
+class HostSampleAdmin(LargeTableAdmin):
+    list_display = ("host", "at", "cpu_percent", "memory_used", "disk_free")
+    list_filter = ("host",)
+    search_fields = ("host__name",)
+    list_select_related = ("host",)
+
+
+@admin.register(EngineSample)
+class EngineSampleAdmin(LargeTableAdmin):
+    list_display = ("engine", "at", "running", "waiting", "tokens_per_s", "accept_length")
+    list_filter = ("engine",)
+    search_fields = ("engine__name",)
+    list_select_related = ("engine",)

@@ -11,7 +11,8 @@ from eagle3web.models import User
 
 SEEN_BY_ALL = (
     "project", "tokenbudget", "dataset", "datasetrevision", "run", "attempt", "transition", "event", "datasetprogress",
-    "metricpoint", "logchunk", "controlmessage", "engine", "host", "lease", "checkpoint", "benchmarkrow", "draftedanswer",
+    "metricpoint", "logchunk", "controlmessage", "engine", "host", "hostsample", "enginesample", "lease", "checkpoint",
+    "checkpointreview", "benchmarkrow", "draftedanswer", "answer", "answerfile", "answerflag", "comment",
 )  # fmt: skip
 
 VIEW = frozenset(f"view_{model}" for model in SEEN_BY_ALL)
@@ -26,6 +27,8 @@ OPERATE = frozenset(
         "add_engine",
         "change_engine",
         "change_checkpoint",
+        "add_answerflag",
+        "change_answerflag",
     }
 )
 BUDGET = frozenset({"add_tokenbudget", "change_tokenbudget"})

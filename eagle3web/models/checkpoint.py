@@ -2,6 +2,8 @@
 
 from django.db import models
 
+from eagle3web.enums import Review
+
 
 class Checkpoint(models.Model):
     """One folder, exported in SGLang's layout. The files stay on the host that trained; this is what the pages know of them."""
@@ -19,6 +21,8 @@ class Checkpoint(models.Model):
     """The best of its run, as training judges it."""
     promoted = models.BooleanField(default=False)
     """The project's choice. Changed only through domain.checkpoints."""
+    review = models.CharField(max_length=10, choices=Review, blank=True)
+    """What was said of it last; empty while nobody proposed it. Changed only through domain.reviews."""
     manifest = models.JSONField(default=dict)
     """The folder's manifest.json, where the supervisor could read it; long ones are cut."""
     card = models.TextField(blank=True)

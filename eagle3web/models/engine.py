@@ -66,6 +66,45 @@ class Host(models.Model):
         return self.name
 
 
+class HostSample(models.Model):
+    """What a machine did at one moment; old ones are thinned out and deleted."""
+
+    host = models.ForeignKey(Host, on_delete=models.CASCADE, related_name="samples")
+    at = models.DateTimeField()
+    cpu_percent = models.FloatField(null=True)
+    memory_used = models.BigIntegerField(null=True)
+    memory_total = models.BigIntegerField(null=True)
+    disk_free = models.BigIntegerField(null=True)
+    disk_total = models.BigIntegerField(null=True)
+    gpus = models.JSONField(default=list, blank=True)
+    """[{index, name, utilisation_percent, memory_used, memory_total, power_w, temperature_c}, …]."""
+
+    class Meta:
+        ordering = ("host", "at")
+        indexes = [models.Index(fields=["host", "at"])]
+
+    def __str__(self) -> str:
+        return f"{self.host} at {self.at:%H:%M:%S}"
+
+
+class EngineSample(models.Model):
+    """What an engine did at one moment, as its own status says."""
+
+    engine = models.ForeignKey(Engine, on_delete=models.CASCADE, related_name="samples")
+    at = models.DateTimeField()
+    running = models.PositiveIntegerField(default=0)
+    waiting = models.PositiveIntegerField(default=0)
+    tokens_per_s = models.FloatField(null=True)
+    accept_length = models.FloatField(null=True)
+
+    class Meta:
+        ordering = ("engine", "at")
+        indexes = [models.Index(fields=["engine", "at"])]
+
+    def __str__(self) -> str:
+        return f"{self.engine} at {self.at:%H:%M:%S}"
+
+
 class Lease(models.Model):
     """One attempt holds one device of one host, or one store that only one process may write."""
 

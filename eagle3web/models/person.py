@@ -18,6 +18,8 @@ class ApiToken(models.Model):
     """SHA-256 of the token, hexadecimal."""
     prefix = models.CharField(max_length=12)
     """First characters, to recognise it by."""
+    scopes = models.JSONField(default=list, blank=True)
+    """Of enums.TokenScope: what it may be used for, within its owner's rights; empty for all of them."""
     created_at = models.DateTimeField(auto_now_add=True)
     last_used_at = models.DateTimeField(null=True, blank=True)
     expires_at = models.DateTimeField(null=True, blank=True)

@@ -13,6 +13,8 @@ class Run(models.Model):
     stage = models.CharField(max_length=10, choices=Stage)
     title = models.CharField(max_length=200, blank=True)
     tags = models.JSONField(default=list, blank=True)
+    notes = models.TextField(blank=True)
+    """What people remark about it, in Markdown."""
     config = models.JSONField()
     """The stage's config as JSON (pipeline.config), without what only an attempt knows."""
     config_hash = models.CharField(max_length=8)
@@ -22,6 +24,14 @@ class Run(models.Model):
     """Devices of that host which an attempt holds alone, such as `cuda:0`; empty for a stage that only talks to engines."""
     status = models.CharField(max_length=10, choices=RunStatus, default=RunStatus.QUEUED, db_index=True)
     paused = models.BooleanField(default=False)
+    tokens = models.BigIntegerField(default=0)
+    """Completion tokens on disk, of the last attempt; this and the next three are copies, so that long lists sort by them."""
+    loss = models.FloatField(null=True, blank=True)
+    """Held-out loss, the best."""
+    accept_length = models.FloatField(null=True, blank=True)
+    """Decoded, the best."""
+    speedup = models.FloatField(null=True, blank=True)
+    """Of the drafter over all datasets, the best of its combinations."""
     author = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.SET_NULL, null=True, related_name="runs")
     cloned_from = models.ForeignKey("self", on_delete=models.SET_NULL, null=True, blank=True, related_name="clones")
     created_at = models.DateTimeField(auto_now_add=True, db_index=True)
@@ -32,7 +42,10 @@ class Run(models.Model):
 
     class Meta:
         ordering = ("-id",)
-        indexes = [models.Index(fields=["project", "status", "-id"])]
+        indexes = [
+            models.Index(fields=["project", "status", "-id"]),
+            *(models.Index(fields=["project", f"-{name}"]) for name in ("tokens", "loss", "accept_length", "speedup")),
+        ]
 
     def __str__(self) -> str:
         return f"r{self.pk} {self.stage}"

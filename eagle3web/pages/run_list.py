@@ -145,7 +145,7 @@ class RunTable(tables.Table):  # type: ignore[misc]  # django-tables2 has no typ
 
     def order_result(self, runs: QuerySet[Run], is_descending: bool) -> tuple[QuerySet[Run], bool]:
         """Tokens are counted for all runs only when somebody sorts by them."""
-        return run_list.with_tokens(runs).order_by(f"{'-' if is_descending else ''}tokens", "-pk"), True
+        return run_list.with_tokens(runs).order_by(f"{'-' if is_descending else ''}token_sum", "-pk"), True
 
     @property
     def described(self) -> list[RunRow]:

@@ -19,10 +19,10 @@ def runs_of(project_id: int) -> QuerySet[Run]:
 
 
 def with_tokens(runs: QuerySet[Run]) -> QuerySet[Run]:
-    """Annotated with `tokens`, what the last attempt has on disk; to sort by it."""
+    """Annotated with `token_sum`, what the last attempt has on disk; to sort by it."""
     last = Attempt.objects.filter(run=OuterRef(OuterRef("pk"))).order_by("-number").values("pk")[:1]
     rows = DatasetProgress.objects.filter(attempt=Subquery(last)).order_by().values("attempt")
-    return runs.annotate(tokens=Subquery(rows.annotate(sum=Sum("tokens")).values("sum")))
+    return runs.annotate(token_sum=Subquery(rows.annotate(sum=Sum("tokens")).values("sum")))
 
 
 def last_attempts(run_ids: Iterable[int]) -> dict[int, Attempt]:

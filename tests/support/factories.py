@@ -9,25 +9,36 @@ from django.conf import settings
 from django.contrib.auth.models import Group, Permission
 from django.utils import timezone
 
-from eagle3web.enums import AttemptStatus, DatasetState, EngineState, InputKind, RevisionState, RunStatus, Stage
+from eagle3web.enums import AttemptStatus, DatasetState, EngineState, InputKind, Review, RevisionState, RunStatus, Stage
 from eagle3web.models import (
+    Answer,
+    AnswerFile,
+    AnswerFlag,
     Attempt,
     AuditEntry,
     BenchmarkRow,
     Checkpoint,
+    CheckpointReview,
+    Comment,
     ControlMessage,
     Dataset,
     DatasetProgress,
     DatasetRevision,
     DraftedAnswer,
     Engine,
+    EngineSample,
     Event,
     Host,
+    HostSample,
     LogChunk,
     MetricPoint,
+    Notification,
+    NotificationChannel,
     Project,
     Run,
     RunInput,
+    SavedView,
+    Star,
     TokenBudget,
     Transition,
     User,
@@ -290,3 +301,76 @@ def control(of: Attempt, kind: str, **fields: Any) -> ControlMessage:
 
 def audit(verb: str, target: str, **fields: Any) -> AuditEntry:
     return AuditEntry.objects.create(verb=verb, target=target, **fields)
+
+
+def stored_answer(of: Project | None = None, **fields: Any) -> Answer:
+    """The pages' copy of one answer on disk."""
+    number = next(_numbers)
+    values: dict[str, Any] = {
+        "project": of or project(),
+        "dataset": "B1",
+        "key": f"{number:016x}",
+        "scope": "0" * 16,
+        "prompt_id": f"row-{number}",
+        "prompt": f"question {number}",
+        "text": f"answer {number}",
+        "finish_reason": "stop",
+        "prompt_tokens": 10,
+        "tokens": 100,
+        "language": "Latin",
+        "finished_at": timezone.now(),
+    }
+    return Answer.objects.create(**values | fields)
+
+
+def answer_file(of: Project | None = None, **fields: Any) -> AnswerFile:
+    return AnswerFile.objects.create(**{"project": of or project(), "dataset": "B1", "name": "part-00001.jsonl"} | fields)
+
+
+def flag(of: Answer, **fields: Any) -> AnswerFlag:
+    return AnswerFlag.objects.create(project=of.project, dataset=of.dataset, key=of.key, **fields)
+
+
+def comment(on: Run | Checkpoint, text: str = "Looks good.", **fields: Any) -> Comment:
+    about = {"run": on} if isinstance(on, Run) else {"checkpoint": on}
+    return Comment.objects.create(text=text, **about, **fields)
+
+
+def review(of: Checkpoint, state: Review = Review.PROPOSED, **fields: Any) -> CheckpointReview:
+    return CheckpointReview.objects.create(checkpoint=of, state=state, **fields)
+
+
+def star(by: User, of: Run) -> Star:
+    return Star.objects.create(user=by, run=of)
+
+
+def saved_view(of: Project, owner: User, **fields: Any) -> SavedView:
+    return SavedView.objects.create(
+        project=of, owner=owner, **{"name": f"view {next(_numbers)}", "query": "state=live"} | fields
+    )
+
+
+def channel(of: User, **fields: Any) -> NotificationChannel:
+    values = {"name": f"channel {next(_numbers)}", "url": "json://127.0.0.1:9/hook"}
+    return NotificationChannel.objects.create(user=of, **values | fields)
+
+
+def notification(to: NotificationChannel, **fields: Any) -> Notification:
+    values = {"kind": "finished", "about": f"run {next(_numbers)}", "subject": "r1 finished"}
+    return Notification.objects.create(channel=to, **values | fields)
+
+
+def host_sample(of: Host, *, at: datetime | None = None, **fields: Any) -> HostSample:
+    values = {
+        "cpu_percent": 12.5,
+        "memory_used": 4 << 30,
+        "memory_total": 16 << 30,
+        "disk_free": 50 << 30,
+        "disk_total": 99 << 30,
+    }
+    return HostSample.objects.create(host=of, at=at or timezone.now(), **values | fields)
+
+
+def engine_sample(of: Engine, *, at: datetime | None = None, **fields: Any) -> EngineSample:
+    values = {"running": 3, "waiting": 1, "tokens_per_s": 120.0}
+    return EngineSample.objects.create(engine=of, at=at or timezone.now(), **values | fields)

@@ -11,7 +11,7 @@ from django.test import Client
 from django.urls import reverse
 
 from eagle3web.enums import Role
-from eagle3web.models import AuditEntry, Dataset, Engine, Lease
+from eagle3web.models import AuditEntry, Checkpoint, Dataset, Engine, Lease
 from tests.support import factories as make
 
 pytestmark = pytest.mark.django_db
@@ -45,7 +45,18 @@ def rows() -> None:
     make.checkpoint(attempt, card=make.HOSTILE.replace("\x00", ""), manifest={"note": make.HOSTILE.replace("\x00", "")})
     make.result(attempt, "plain", dataset=make.HOSTILE.replace("\x00", "")[:80])
     make.answer(attempt, pieces=[make.HOSTILE.replace("\x00", "")], depths=[1], prompt=make.HOSTILE.replace("\x00", ""))
-    make.host()
+    make.host_sample(make.host())
+    make.engine_sample(engine)
+    hostile = make.HOSTILE.replace("\x00", "")
+    stored = make.stored_answer(budget.project, prompt=hostile, text=hostile, error=hostile, key="k")
+    make.answer_file(budget.project)
+    make.flag(stored, reason=hostile)
+    person = make.user()
+    make.comment(attempt.run, hostile)
+    make.review(Checkpoint.objects.get(), note=hostile)
+    make.star(person, attempt.run)
+    make.saved_view(budget.project, person, name=hostile[:80])
+    make.notification(make.channel(person, last_error=hostile), subject=hostile[:200], error=hostile)
     Lease.objects.create(host="gpu-07", device="cpu", attempt=attempt)
     make.user().api_tokens.create(name=make.HOSTILE[:100], digest="0" * 64, prefix="e3_abcde")
     assert engine.pk

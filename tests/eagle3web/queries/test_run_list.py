@@ -18,7 +18,7 @@ def test_with_tokens_counts_the_last_attempt_only() -> None:
     factories.progress(last, tokens=4)
     empty = factories.run(run.project)
     found = run_list.with_tokens(run_list.runs_of(run.project_id))
-    assert {row.pk: row.tokens for row in found} == {run.pk: 7, empty.pk: None}  # type: ignore[attr-defined]
+    assert {row.pk: row.token_sum for row in found} == {run.pk: 7, empty.pk: None}  # type: ignore[attr-defined]
 
 
 def test_moving_runs_are_live_or_changed_just_now() -> None:
