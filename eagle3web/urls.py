@@ -24,6 +24,7 @@ from eagle3web.views.new_stage import FORMS, new_stage
 from eagle3web.views.verbs import ACTS, verb
 
 handler404 = "eagle3web.api.site.not_found"
+handler500 = "eagle3web.api.site.failed"
 urlpatterns = [
     path("", overview.front, name="overview"),
     path("sign-in/", sign_in.sign_in, name="sign-in"),

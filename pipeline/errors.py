@@ -43,3 +43,10 @@ class AbortedError(EngineError):
 
 class InterruptedRunError(PipelineError):
     """Somebody asked the stage to stop: its work is saved and it is not finished."""
+
+
+def explained(error: Exception) -> str:
+    """What a person reads of any failure: of the operating system's, the file first, and no number."""
+    if isinstance(error, OSError) and error.filename is not None and error.strerror:
+        return f"{error.filename}: {error.strerror}"
+    return str(error)

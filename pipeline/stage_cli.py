@@ -13,7 +13,7 @@ import uvloop
 
 from pipeline.artifacts import AttemptFolder, config_hash, read_json, write_json
 from pipeline.config import from_mapping, to_mapping
-from pipeline.errors import ConfigError, InterruptedRunError, PipelineError
+from pipeline.errors import ConfigError, InterruptedRunError, PipelineError, explained
 from pipeline.event import Event
 from pipeline.events import StageStarted
 from pipeline.stage import FAILED, INTERRUPTED, MISUSED, Outcome, Stage
@@ -45,7 +45,7 @@ class StageCommand(Generic[C]):
         except ConfigError as error:
             return refuse(str(error), MISUSED)
         except (PipelineError, OSError, ValueError) as error:
-            return refuse(str(error), FAILED if isinstance(error, PipelineError) else MISUSED)
+            return refuse(explained(error), FAILED if isinstance(error, PipelineError) else MISUSED)
         with self.view() as show:
             try:
                 stage = Stage(self.name, folder, control=args.control_stdin, supervisor=args.supervisor_pid)

@@ -9,7 +9,7 @@ from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.http.response import HttpResponseBase
 from django.urls import URLPattern, URLResolver
 from django.views.decorators.http import require_safe
-from django.views.defaults import page_not_found
+from django.views.defaults import page_not_found, server_error
 from ninja import NinjaAPI
 from ninja.errors import AuthenticationError, AuthorizationError
 from ninja.openapi.schema import OpenAPISchema
@@ -72,6 +72,13 @@ def not_found(request: HttpRequest, exception: Exception) -> HttpResponse:
     if request.path_info.startswith("/api/"):
         return JsonResponse({"detail": "There is nothing at this address; /api/openapi.json lists what there is."}, status=404)
     return page_not_found(request, exception)
+
+
+def failed(request: HttpRequest) -> HttpResponse:
+    """The site's answer to a defect of ours."""
+    if request.path_info.startswith("/api/"):
+        return JsonResponse({"detail": "An error of ours; the server's log says why."}, status=500)
+    return server_error(request)
 
 
 def signed_in(view: Callable[..., HttpResponse]) -> Callable[..., HttpResponse]:

@@ -5,7 +5,7 @@ import os
 
 from pipeline.artifacts import read_json
 from pipeline.config import from_mapping
-from pipeline.errors import ConfigError, PipelineError
+from pipeline.errors import ConfigError, PipelineError, explained
 from pipeline.stage import FAILED, FINISHED, INTERRUPTED, MISUSED, Outcome, Stage
 from pipeline.stage_cli import StageCommand, refuse
 from pipeline.terminal import shown
@@ -49,4 +49,4 @@ def _train_along(args: argparse.Namespace) -> int:
         config = from_mapping(TrainConfig, read_json(folder / "config.json"), str(folder)) if folder else config_of(args)
         return FINISHED if train_along(config).interrupted is None else INTERRUPTED
     except (PipelineError, OSError, ValueError) as error:
-        return refuse(str(error), MISUSED if isinstance(error, ConfigError) else FAILED)
+        return refuse(explained(error), MISUSED if isinstance(error, ConfigError) else FAILED)

@@ -86,3 +86,9 @@ def test_impossible_flags_are_misuse(tmp_path: Path, capsys: pytest.CaptureFixtu
 def test_folder_without_a_config_is_misuse(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert carry_out(str(tmp_path), out=tmp_path) == MISUSED
     assert "config.json" in capsys.readouterr().err
+
+
+def test_a_folder_that_cannot_be_made_is_named_without_a_number(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "taken").write_text("a file")
+    assert carry_out(out=tmp_path / "taken") == MISUSED
+    assert capsys.readouterr().err == f"error: {tmp_path}/taken/attempts: Not a directory\n"

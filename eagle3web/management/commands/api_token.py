@@ -6,7 +6,7 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.utils import timezone
 
 from eagle3web.domain.people import issue_token
-from eagle3web.models import User
+from eagle3web.management.people import find_person
 
 
 class Command(BaseCommand):
@@ -20,9 +20,6 @@ class Command(BaseCommand):
     def handle(self, *args: object, username: str, name: str, days: int | None, **options: object) -> None:
         if days is not None and not 0 < days <= 36_500:
             raise CommandError("--days must be between 1 and 36500.")
-        try:
-            user = User.objects.get(username=username, is_active=True)
-        except User.DoesNotExist:
-            raise CommandError(f"There is no active person {username!r}.") from None
+        user = find_person(username)
         expires = None if days is None else timezone.now() + timedelta(days=days)
         self.stdout.write(issue_token(user, name, expires))

@@ -1,9 +1,9 @@
 """A way in for somebody who sits at the machine."""
 
-from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.core.management.base import BaseCommand, CommandParser
 
 from eagle3web.domain.people import LINK_LIFETIME, make_sign_in_link
-from eagle3web.models import User
+from eagle3web.management.people import find_person
 
 
 class Command(BaseCommand):
@@ -14,8 +14,5 @@ class Command(BaseCommand):
         parser.add_argument("--base", default="", help="address of the site, such as https://eagle3.example")
 
     def handle(self, *args: object, username: str, base: str, **options: object) -> None:
-        try:
-            user = User.objects.get(username=username, is_active=True)
-        except User.DoesNotExist:
-            raise CommandError(f"There is no active person {username!r}.") from None
+        user = find_person(username)
         self.stdout.write(base.rstrip("/") + make_sign_in_link(user))

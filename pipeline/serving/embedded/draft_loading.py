@@ -21,8 +21,8 @@ def lookup_source(runner: Runner, shape: DraftShape) -> PromptLookup:
     return PromptLookup(runner.slots, shape.draft_tokens - 1)
 
 
-def checkpoint_source(folder: Path, target: Path, runner: Runner, shape: DraftShape) -> DrafterSource:
-    """A drafter from its checkpoint folder. `target`: the folder of the model that `runner` runs.
+def refuse_misfit(folder: Path, target: Path, layers: int) -> None:
+    """Look at a checkpoint folder before the model that it drafts for is loaded. `target`: that model's folder.
 
     Raises DataError that names folder, file and tensor when it is broken or was made for another target.
     """
@@ -34,12 +34,16 @@ def checkpoint_source(folder: Path, target: Path, runner: Runner, shape: DraftSh
     if not faults:
         config = from_json(read_json(folder / "config.json"))
         try:
-            check_layers(config.feature_layers.hidden_states, runner.layers)
+            check_layers(config.feature_layers.hidden_states, layers)
         except ConfigError as error:
             faults = [f"config.json: {error}"]
     if faults:
         more = f" (and {len(faults) - 1} more)" if len(faults) > 1 else ""
         raise DataError(f"{folder} is no drafter for {target}: {faults[0]}{more}")
+
+
+def checkpoint_source(folder: Path, runner: Runner, shape: DraftShape) -> DrafterSource:
+    """A drafter from its checkpoint folder, which `refuse_misfit` has let pass."""
     return drafter_source(load_drafter(folder, runner.embedding.float()), runner, shape)
 
 

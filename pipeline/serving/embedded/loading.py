@@ -12,7 +12,7 @@ from transformers.utils import logging
 from pipeline.draft_shape import DraftShape
 from pipeline.errors import ConfigError
 from pipeline.serving.embedded.cache import SlotCache, bytes_per_token
-from pipeline.serving.embedded.draft_loading import checkpoint_source, lookup_source
+from pipeline.serving.embedded.draft_loading import checkpoint_source, lookup_source, refuse_misfit
 from pipeline.serving.embedded.draft_source import DraftSource
 from pipeline.serving.embedded.llama import LlamaRunner
 from pipeline.serving.embedded.runner import Runner
@@ -65,6 +65,10 @@ def load(options: LoadOptions) -> LoadedModel:
         raise ConfigError(f"no model in {options.model}: config.json is missing")
     config = AutoConfig.from_pretrained(options.model, local_files_only=True)
     check_supported(config.get_text_config())
+    if options.draft_model is not None:
+        if options.draft is not None:
+            raise ConfigError("drafts come from a drafter or from prompt lookup, not from both")
+        refuse_misfit(options.draft_model, options.model, config.get_text_config().num_hidden_layers)
     device, dtype = torch.device(options.device), getattr(torch, options.dtype)
     model: Any = AutoModelForCausalLM.from_pretrained(options.model, dtype=dtype, local_files_only=True)
     model = model.to(device).eval()
@@ -82,9 +86,7 @@ def load(options: LoadOptions) -> LoadedModel:
 
 def _source(options: LoadOptions, runner: Runner) -> DraftSource | None:
     if options.draft_model is not None:
-        if options.draft is not None:
-            raise ConfigError("drafts come from a drafter or from prompt lookup, not from both")
-        return checkpoint_source(options.draft_model, options.model, runner, options.draft_shape)
+        return checkpoint_source(options.draft_model, runner, options.draft_shape)
     return None if options.draft is None else lookup_source(runner, options.draft_shape)
 
 

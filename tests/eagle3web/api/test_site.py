@@ -1,12 +1,14 @@
 """Documentation without a CDN, for signed-in people."""
 
+import json
 import re
 from typing import Any
 
 import pytest
-from django.test import Client
+from django.test import Client, RequestFactory
 
 from eagle3web.api import api
+from eagle3web.api.site import failed
 from eagle3web.enums import Role
 from tests.support import factories as make
 from tests.support.api import caller
@@ -79,3 +81,11 @@ def test_empty_body_is_told_which_fields_are_missing() -> None:
         ("name", "Field required"),
         ("url", "Field required"),
     ]
+
+
+def test_a_defect_is_told_in_json_to_programs_and_as_a_page_to_people(rf: RequestFactory) -> None:
+    answer = failed(rf.get("/api/runs"))
+    assert (answer.status_code, answer["Content-Type"]) == (500, "application/json")
+    assert json.loads(answer.content)["detail"].startswith("An error of ours")
+    page = failed(rf.get("/runs/1/"))
+    assert (page.status_code, b"<h1>An error of ours</h1>" in page.content) == (500, True)

@@ -1,7 +1,11 @@
 """Accounts, links and tokens from the command line."""
 
+import os
 import re
+import subprocess
+import sys
 from io import StringIO
+from pathlib import Path
 
 import pytest
 from django.core.management import CommandError, call_command
@@ -46,3 +50,11 @@ def test_api_token_prints_a_token_that_works() -> None:
 def test_wrong_arguments_are_named(command: tuple[str, ...]) -> None:
     with pytest.raises(CommandError, match=r"'eve'|--days"):
         call_command(*command)
+
+
+def test_database_without_tables_is_told_in_a_sentence(tmp_path: Path) -> None:
+    environment = {**os.environ, "EAGLE3_HOME": str(tmp_path), "DATABASE_URL": f"sqlite:///{tmp_path}/new.sqlite3"}
+    command = [sys.executable, "manage.py", "sign_in_link", "ada"]
+    ended = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=60, check=False)
+    assert ended.returncode == 1
+    assert re.fullmatch(r"CommandError: The database is not set up \(.*\); `manage.py migrate` does that.\n", ended.stderr)

@@ -10,7 +10,7 @@ from safetensors.torch import load_file, save_file
 
 from pipeline.draft_shape import DraftShape
 from pipeline.errors import DataError
-from pipeline.serving.embedded.draft_loading import checkpoint_source, lookup_source
+from pipeline.serving.embedded.draft_loading import lookup_source, refuse_misfit
 from pipeline.serving.embedded.loading import LoadedModel, LoadOptions, load
 from tests.support.tiny_speculation import save_tiny_drafter
 
@@ -45,7 +45,7 @@ def test_a_broken_tensor_is_named(loaded: LoadedModel, deep_folder: Path, tmp_pa
     change(tensors)
     save_file(tensors, folder / "model.safetensors")
     with pytest.raises(DataError, match=f"drafter is no drafter for .*: {message}"):
-        checkpoint_source(folder, deep_folder, loaded.runner, DraftShape())
+        refuse_misfit(folder, deep_folder, loaded.runner.layers)
 
 
 @pytest.mark.parametrize(("key", "value"), [("vocab_size", 301), ("hidden_size", 64)])
@@ -54,7 +54,7 @@ def test_another_target_is_named(loaded: LoadedModel, deep_folder: Path, tmp_pat
     config = json.loads((folder / "config.json").read_text())
     (folder / "config.json").write_text(json.dumps(config | {key: value}))
     with pytest.raises(DataError, match=rf"config\.json: {key} is {value}, the target's is {config[key]}"):
-        checkpoint_source(folder, deep_folder, loaded.runner, DraftShape())
+        refuse_misfit(folder, deep_folder, loaded.runner.layers)
 
 
 def test_layers_that_the_target_lacks_are_refused(loaded: LoadedModel, deep_folder: Path, tmp_path: Path) -> None:
@@ -63,12 +63,23 @@ def test_layers_that_the_target_lacks_are_refused(loaded: LoadedModel, deep_fold
     config["eagle_config"]["eagle_aux_hidden_state_layer_ids"] = [1, 5, 9]
     (folder / "config.json").write_text(json.dumps(config))
     with pytest.raises(DataError, match=r"config\.json: .*layers 0 to 6"):
-        checkpoint_source(folder, deep_folder, loaded.runner, DraftShape())
+        refuse_misfit(folder, deep_folder, loaded.runner.layers)
+
+
+def test_a_misfit_is_refused_before_the_target_is_read(deep_folder: Path, tmp_path: Path) -> None:
+    hollow = tmp_path / "target"
+    hollow.mkdir()
+    (hollow / "config.json").write_bytes((deep_folder / "config.json").read_bytes())
+    options = LoadOptions(
+        model=hollow, dtype="float32", device="cpu", threads=1, slots=2, context_length=None, draft_model=tmp_path / "nowhere"
+    )
+    with pytest.raises(DataError, match=r"nowhere is no drafter for .*target: config\.json: missing"):
+        load(options)
 
 
 def test_a_missing_folder_is_named(loaded: LoadedModel, deep_folder: Path, tmp_path: Path) -> None:
     with pytest.raises(DataError, match=r"nowhere is no drafter for .*: config\.json: missing"):
-        checkpoint_source(tmp_path / "nowhere", deep_folder, loaded.runner, DraftShape())
+        refuse_misfit(tmp_path / "nowhere", deep_folder, loaded.runner.layers)
 
 
 def test_lookup_guesses_what_a_verification_reads(loaded: LoadedModel) -> None:

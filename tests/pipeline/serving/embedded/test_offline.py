@@ -134,7 +134,7 @@ def test_an_answer_may_fill_the_context(deep_folder: Path) -> None:
 
 
 def test_a_checkpoint_drafts_as_the_module_it_was_saved_from(loaded: LoadedModel, deep_folder: Path, tmp_path: Path) -> None:
-    source = checkpoint_source(save_tiny_drafter(deep_folder, tmp_path / "step-1"), deep_folder, loaded.runner, CHAIN)
+    source = checkpoint_source(save_tiny_drafter(deep_folder, tmp_path / "step-1"), loaded.runner, CHAIN)
     found = decode(loaded.runner, source, PROMPTS, max_new_tokens=NEW_TOKENS)
     assert found == decode(loaded.runner, tiny_drafter_for(deep_folder), PROMPTS, max_new_tokens=NEW_TOKENS, shape=CHAIN)
 
