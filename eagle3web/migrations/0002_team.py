@@ -340,6 +340,10 @@ class Migration(migrations.Migration):
             model_name='answer',
             index=models.Index(fields=['project', 'dataset', 'repetition'], name='eagle3web_a_project_05fe7b_idx'),
         ),
+        migrations.AddIndex(
+            model_name='answer',
+            index=models.Index(fields=['project', 'dataset', 'language'], name='eagle3web_a_project_160aaf_idx'),
+        ),
         migrations.AddConstraint(
             model_name='answer',
             constraint=models.UniqueConstraint(fields=('project', 'dataset', 'scope', 'key'), name='one_answer_a_prompt_and_scope'),

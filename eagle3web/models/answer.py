@@ -48,6 +48,7 @@ class Answer(models.Model):
             models.Index(fields=["project", "dataset", "tokens"]),
             models.Index(fields=["project", "dataset", "finish_reason"]),
             models.Index(fields=["project", "dataset", "repetition"]),
+            models.Index(fields=["project", "dataset", "language"]),
         ]
 
     def __str__(self) -> str:
