@@ -5,6 +5,30 @@ from django.conf import settings
 from django.db import migrations, models
 
 
+def fill_copies(apps, schema_editor):
+    """The numbers that lists sort by, for runs that were there before the columns."""
+    Run, Attempt = apps.get_model("eagle3web", "Run"), apps.get_model("eagle3web", "Attempt")
+    Point, Row = apps.get_model("eagle3web", "MetricPoint"), apps.get_model("eagle3web", "BenchmarkRow")
+    Progress = apps.get_model("eagle3web", "DatasetProgress")
+    drafted = Row.objects.filter(mode="drafter", dataset="")
+
+    def best(rows, how, field):
+        return rows.order_by().aggregate(best=how(field))["best"]
+
+    def highest(*values):
+        return max((value for value in values if value is not None), default=None)
+
+    for pk in Run.objects.values_list("pk", flat=True):
+        last = Attempt.objects.filter(run=pk).order_by("-number").values_list("pk", flat=True).first()
+        points, rows = Point.objects.filter(attempt__run=pk, series=""), drafted.filter(attempt__run=pk)
+        Run.objects.filter(pk=pk).update(
+            tokens=best(Progress.objects.filter(attempt=last), models.Sum, "tokens") or 0,
+            loss=best(points.filter(name="eval_loss"), models.Min, "value"),
+            accept_length=highest(best(points.filter(name="accept_length"), models.Max, "value"), best(rows, models.Max, "accept_length")),
+            speedup=highest(best(rows, models.Max, "speedup"), best(drafted.filter(checkpoint__run=pk), models.Max, "speedup")),
+        )
+
+
 class Migration(migrations.Migration):
 
     dependencies = [
@@ -392,4 +416,5 @@ class Migration(migrations.Migration):
             model_name='star',
             constraint=models.UniqueConstraint(fields=('user', 'run'), name='one_star_a_person_and_run'),
         ),
+        migrations.RunPython(fill_copies, migrations.RunPython.noop),
     ]
