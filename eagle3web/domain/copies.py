@@ -1,4 +1,4 @@
-"""Everything that follows from an attempt's events: rows of datasets, counters, points, checkpoints, results."""
+"""Everything that follows from an attempt's events: rows of datasets, counters, points, checkpoints, results, sort numbers."""
 
 from datetime import datetime
 
@@ -6,6 +6,7 @@ from eagle3web.domain import benchmarks, checkpoints, curves
 from eagle3web.domain.counters import Counters
 from eagle3web.domain.points import Points
 from eagle3web.domain.progress import Progress
+from eagle3web.domain.run_numbers import RunNumbers
 from eagle3web.models import Attempt
 from pipeline.drafter_events import CheckpointSaved
 from pipeline.event import Event
@@ -22,11 +23,13 @@ class Copies:
         self._points = Points(attempt)
         self._datasets = Progress(attempt, self._points)
         self._counters = Counters(attempt)
+        self._numbers = RunNumbers(attempt)
 
     def apply(self, event: Event, t: datetime) -> bool:
         """Take the event over; whether something countable moved."""
         curves.draw(event, t, self._points)
         benchmarks.record(self._attempt, event)
+        self._numbers.apply(event)
         if isinstance(event, CheckpointSaved):
             checkpoints.record_saved(self._attempt, event, at=t)
             return True
@@ -37,3 +40,4 @@ class Copies:
         self._datasets.save()
         self._counters.save()
         self._points.save()
+        self._numbers.save()
