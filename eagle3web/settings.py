@@ -161,6 +161,7 @@ CELERY_BEAT_SCHEDULE = {
     "reconcile": {"task": "eagle3web.tasks.reconcile", "schedule": 10.0, "options": {"expires": 10}},
     "check-engines": {"task": "eagle3web.tasks.check_engines", "schedule": 5.0, "options": {"expires": 5}},
     "sample-host": {"task": "eagle3web.tasks.sample_host", "schedule": 5.0, "options": {"expires": 5}},
+    "thin-samples": {"task": "eagle3web.tasks.thin_samples", "schedule": 600.0, "options": {"expires": 600}},
 }
 CELERY_BEAT_SCHEDULE_FILENAME = str(EAGLE3_HOME / "celerybeat-schedule")
 

@@ -13,7 +13,7 @@ from celery.signals import worker_ready
 from django.conf import settings
 from django.db import connection, transaction
 
-from eagle3web.domain import datasets, engines, hosts, launch, lineage
+from eagle3web.domain import datasets, engines, hosts, launch, lineage, thinning
 from eagle3web.domain import reconcile as reconciling
 from eagle3web.models import Run
 
@@ -82,6 +82,12 @@ def sample_host() -> None:
 def report_host() -> None:
     """Write down what this host has and that it was heard."""
     hosts.report()
+
+
+@shared_task
+def thin_samples() -> None:
+    """Keep old samples of hosts and engines at wider and wider intervals, and delete the oldest."""
+    thinning.thin_samples()
 
 
 @worker_ready.connect

@@ -6,7 +6,7 @@ from typing import Any
 
 from eagle3web.domain.clock import database_now
 from eagle3web.enums import EngineState
-from eagle3web.models import Engine
+from eagle3web.models import Engine, EngineSample
 from eagle3web.pokes import ENGINES, poke
 from pipeline.config import EngineRef
 from pipeline.errors import EngineError
@@ -14,6 +14,7 @@ from pipeline.serving.client import EngineHealth, EngineLoads, ModelInfo, connec
 
 PROBE_S = 4.0
 """Longest wait for the one token of a probe: an engine that takes longer hangs, or might as well."""
+SAMPLED = ("running", "waiting", "tokens_per_s", "accept_length")
 STATES = {"ok": EngineState.HEALTHY, "starting": EngineState.LOADING, "hung": EngineState.HANGING, "down": EngineState.DOWN}
 
 
@@ -40,7 +41,10 @@ def check_all() -> None:
 
 
 def write(engine: Engine, finding: Finding) -> None:
-    """Put a finding into the engine's row; an engine that is not healthy keeps what it last said of its model."""
+    """Put a finding into the engine's row, and what it said of its work into a sample for charts.
+
+    An engine that is not healthy keeps what it last said of its model, and has a gap in its charts.
+    """
     now = database_now()
     state = STATES[finding.health.state]
     fields: dict[str, Any] = {"state": state, "checked_at": now, "reason": (finding.health.detail or finding.problem)[:500]}
@@ -55,7 +59,9 @@ def write(engine: Engine, finding: Finding) -> None:
     fields["tokens_per_s"] = loads.gen_throughput if loads else None
     fields["accept_length"] = loads.accept_length if loads else None
     # By key and address: an engine that was changed meanwhile is not judged by its old address.
-    Engine.objects.filter(pk=engine.pk, url=engine.url).update(**fields)
+    written = Engine.objects.filter(pk=engine.pk, url=engine.url).update(**fields)
+    if written and loads is not None:
+        EngineSample.objects.create(engine=engine, at=now, **{name: fields[name] for name in SAMPLED})
 
 
 def _capture(loads: EngineLoads | None) -> dict[str, str]:

@@ -57,7 +57,7 @@ class Host(models.Model):
     steady_since = models.DateTimeField(null=True, blank=True)
     """Since when its reports came without a gap; one that was away itself must not judge the silence of others."""
     sample = models.JSONField(default=dict, blank=True)
-    """cpu_percent, memory_used, memory_total, disk_free, disk_total (bytes), gpus […]."""
+    """cpu_percent, cpu_count, memory_used, memory_total, disk_free, disk_total (bytes), gpus as in HostSample."""
 
     class Meta:
         ordering = ("name",)

@@ -5,15 +5,17 @@ import json
 import time
 from collections.abc import Callable, Iterator
 from contextlib import closing
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
 import pytest
 from django.conf import settings
+from django.utils import timezone
 from redis import Redis
 
 from eagle3web import tasks
-from eagle3web.models import Attempt, Host, Run
+from eagle3web.models import Attempt, Host, HostSample, Run
 from pipeline import events
 from tests.support import factories
 from tests.support.pipelines import chain_of, ready_project
@@ -106,3 +108,10 @@ def test_a_worker_that_starts_reports_itself_and_looks_after_what_was_left() -> 
     assert lost.status == "lost"
     assert Host.objects.get().name == "test-host"
     assert Run.objects.get().status == "lost"
+
+
+@pytest.mark.django_db
+def test_thin_samples_deletes_what_is_too_old() -> None:
+    factories.host_sample(factories.host(), at=timezone.now() - timedelta(days=31))
+    tasks.thin_samples()
+    assert not HostSample.objects.exists()

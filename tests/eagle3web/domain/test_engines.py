@@ -5,7 +5,7 @@ from django.utils import timezone
 
 from eagle3web.domain import engines
 from eagle3web.enums import EngineState
-from eagle3web.models import Engine
+from eagle3web.models import Engine, EngineSample
 from pipeline.serving.client import EngineHealth, EngineLoads, ModelInfo
 from tests.support import factories
 from tests.support.servers import stub_engine
@@ -87,3 +87,15 @@ def test_check_does_not_judge_a_new_address_by_the_old_one() -> None:
     engines.write(engine, engines.Finding(health=EngineHealth(state="down")))
     engine.refresh_from_db()
     assert engine.state == EngineState.UNKNOWN
+
+
+def test_check_keeps_a_sample_of_what_a_healthy_engine_says() -> None:
+    with stub_engine(Behaviour()) as (_stub, url):
+        engine = checked(url)
+    sample = EngineSample.objects.get()
+    assert (sample.engine, sample.at, sample.tokens_per_s, sample.waiting) == (engine, engine.checked_at, 0.0, 0)
+
+
+def test_check_keeps_no_sample_of_an_engine_that_is_down() -> None:
+    checked("http://127.0.0.1:9")
+    assert not EngineSample.objects.exists()

@@ -6,7 +6,7 @@ import pytest
 from django.utils import timezone
 
 from eagle3web.domain import hosts, procfs
-from eagle3web.models import Host
+from eagle3web.models import Host, HostSample
 from tests.support import factories
 
 
@@ -38,9 +38,10 @@ def test_listening_leaves_out_who_was_silent_for_long() -> None:
     assert hosts.listening() == ["gpu-01"]
 
 
-def test_parse_gpu_reads_a_line_of_nvidia_smi() -> None:
-    assert hosts.parse_gpu("0, NVIDIA H200, 37, 81234, 143771") == {
-        "index": 0, "name": "NVIDIA H200", "percent": 37, "memory_used": 81234 * 2**20, "memory_total": 143771 * 2**20,
-    }  # fmt: skip
-    assert hosts.parse_gpu("0, Tesla, [N/A], 1, 2") is None
-    assert hosts.parse_gpu("No devices were found") is None
+@pytest.mark.django_db
+def test_every_report_is_kept_as_a_sample() -> None:
+    first, second = hosts.report(), hosts.report()
+    assert list(HostSample.objects.values_list("host", "at")) == [(first.pk, first.seen_at), (second.pk, second.seen_at)]
+    sample = HostSample.objects.latest("at")
+    kept = {name: getattr(sample, name) for name in hosts.KEPT}
+    assert kept == {name: second.sample[name] for name in hosts.KEPT}
