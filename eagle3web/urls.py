@@ -10,6 +10,7 @@ from eagle3web.views import (
     checkpoints,
     datasets,
     engines,
+    hosts,
     icon,
     imports,
     log,
@@ -18,6 +19,7 @@ from eagle3web.views import (
     run,
     runs,
     samples,
+    search,
     sign_in,
 )
 from eagle3web.views.new_stage import FORMS, new_stage
@@ -61,6 +63,8 @@ urlpatterns = [
     path("datasets/<str:slug>/revisions/<int:revision_id>/dismiss/", imports.dismiss, name="import-dismiss"),
     path("engines/", engines.show, name="engines"),
     path("engines/register/", engines.register, name="engine-register"),
+    path("hosts/<path:name>/", hosts.show, name="host"),
+    path("search/", search.show, name="search"),
     path("admin/", admin.site.urls),
     path("api/", api.urls),
     path("healthz", healthz, name="healthz"),

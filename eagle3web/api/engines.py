@@ -3,14 +3,16 @@
 from datetime import datetime
 from typing import Annotated, Any, Literal
 
+from django.db.models import QuerySet
 from django.http import HttpRequest
 from django.shortcuts import get_object_or_404
 from ninja import Field, Query, Router, Status
 
 from eagle3web.api.auth import may, user_of
 from eagle3web.api.base import Body, Out, Page, Paging, Slug, Text, page
+from eagle3web.api.hosts import Back, EngineSampleOut, engine_samples
 from eagle3web.domain import registry
-from eagle3web.models import Engine
+from eagle3web.models import Engine, EngineSample
 
 router = Router(tags=["engines"])
 
@@ -72,3 +74,9 @@ def get_engine(request: HttpRequest, name: Slug) -> Engine:
 def patch_engine(request: HttpRequest, name: Slug, fields: EngineChanges) -> Engine:
     """Change an engine; a live attempt keeps the address that it started with."""
     return registry.change_engine(get_object_or_404(Engine, name=name), user=user_of(request), **fields.changes())
+
+
+@router.get("/{name}/samples", auth=may("view_enginesample"), response=list[EngineSampleOut])
+def list_engine_samples(request: HttpRequest, name: Slug, query: Query[Back]) -> QuerySet[EngineSample]:
+    """Oldest first; there are none for moments at which the engine did not answer."""
+    return engine_samples(get_object_or_404(Engine, name=name).pk, query.seconds)

@@ -14,7 +14,20 @@ from ninja import NinjaAPI
 from ninja.errors import AuthenticationError, AuthorizationError
 from ninja.openapi.schema import OpenAPISchema
 
-from eagle3web.api import attempts, benchmarks, budgets, checkpoints, datasets, engines, logs, me, pipelines, projects, runs
+from eagle3web.api import (
+    attempts,
+    benchmarks,
+    budgets,
+    checkpoints,
+    datasets,
+    engines,
+    hosts,
+    logs,
+    me,
+    pipelines,
+    projects,
+    runs,
+)
 from eagle3web.api.arguments import only_known_arguments
 from eagle3web.api.auth import may
 from eagle3web.api.errors import handle_errors
@@ -117,3 +130,4 @@ api.add_router("/attempts", logs.router)
 api.add_router("/checkpoints", checkpoints.router)
 api.add_router("/benchmarks", benchmarks.router)
 api.add_router("/engines", engines.router)
+api.add_router("/hosts", hosts.router)

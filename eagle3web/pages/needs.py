@@ -134,7 +134,7 @@ def of_hosts(hosts: Iterable[Host]) -> Iterator[Need]:
         if free is not None and total and free / total < DISK_SHARE:
             head = f"Disk on {host.name} is {percent(1 - free / total)} full"
             note = f"{size(free)} of {size(total)} free. A run that finds no room fails, and keeps what it wrote."
-            yield Need(state="silent", icon="disk", head=head, note=note, href=reverse("engines"), act="Hosts")
+            yield Need(state="silent", icon="disk", head=head, note=note, href=reverse("host", args=[host.name]), act="Host")
 
 
 def of_imports(revisions: Iterable[DatasetRevision]) -> Iterator[Need]:

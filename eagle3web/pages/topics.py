@@ -9,6 +9,7 @@ from eagle3web.pages.budgets import BudgetsPage
 from eagle3web.pages.checkpoints import CheckpointPage, CheckpointsPage
 from eagle3web.pages.datasets import DatasetPage, DatasetsPage
 from eagle3web.pages.engines import EnginesPage
+from eagle3web.pages.hosts import HostPage
 from eagle3web.pages.nav import NavPage
 from eagle3web.pages.overview import OverviewPage
 from eagle3web.pages.rights import LOOK, Rights
@@ -30,6 +31,7 @@ TOPICS: dict[str, Opener] = {
     f"dataset/{ID}": lambda may, ids: DatasetPage(ids[0], may),
     "datasets": lambda may, ids: DatasetsPage(may),
     "engines": lambda may, ids: EnginesPage(may),
+    f"host/{ID}": lambda may, ids: HostPage(ids[0], may),
     f"nav/{ID}": lambda may, ids: NavPage(ids[0]),
 }
 

@@ -4,6 +4,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import timedelta
 
+from django.db.models import QuerySet
 from django.utils import timezone
 
 from eagle3web.enums import AttemptStatus, EngineState
@@ -41,9 +42,8 @@ def as_known(rows: Iterable[Engine]) -> list[Engine]:
 
 
 def hosts_with_work() -> list[HostWork]:
-    """Three queries."""
-    attempts = list(Attempt.objects.filter(status__in=AttemptStatus.LIVE).select_related("run").defer("config", "versions"))
-    leases = list(Lease.objects.order_by("device"))
+    """Every host by name. Three queries."""
+    attempts, leases = list(_attempts()), list(_leases())
     return [
         HostWork(
             host,
@@ -52,3 +52,18 @@ def hosts_with_work() -> list[HostWork]:
         )
         for host in Host.objects.order_by("name")
     ]
+
+
+def host_with_work(host: Host) -> HostWork:
+    """Two queries."""
+    return HostWork(host, list(_attempts().filter(host=host.name)), list(_leases().filter(host=host.name)))
+
+
+def _attempts() -> QuerySet[Attempt]:
+    live = Attempt.objects.filter(status__in=AttemptStatus.LIVE).order_by("run", "number")
+    return live.select_related("run").defer("config", "versions", "argv", "run__config")
+
+
+def _leases() -> QuerySet[Lease]:
+    held = Lease.objects.order_by("device").select_related("attempt__run")
+    return held.defer("attempt__config", "attempt__versions", "attempt__argv", "attempt__run__config")

@@ -11,6 +11,16 @@ from eagle3web.models import Project
 from eagle3web.queries import nav
 
 register = template.Library()
+KEYS = {
+    "Overview": "o",
+    "Budgets": "b",
+    "Runs": "r",
+    "Checkpoints": "c",
+    "Benchmarks": "m",
+    "Datasets": "d",
+    "Engines": "e",
+    "Admin": "a",
+}
 STARTS = {"run-new", "run-new-pipeline", "run-new-extract", "run-new-train", "run-new-benchmark"}
 
 
@@ -22,6 +32,11 @@ class Item:
     current: bool
     fragment: str = ""
 
+    @property
+    def key(self) -> str:
+        """What leads here after `g`."""
+        return KEYS.get(self.word, "")
+
 
 @register.inclusion_tag("shell/_sidebar.html", takes_context=True)
 def sidebar(context: dict[str, Any]) -> dict[str, Any]:
@@ -32,6 +47,7 @@ def sidebar(context: dict[str, Any]) -> dict[str, Any]:
     if project is not None and request.session.get("project") != project.pk:
         request.session["project"] = project.pk
     user = request.user
+    items, shared = _project_items(request, project), _shared_items(request)
     return {
         "csrf_token": context.get("csrf_token"),
         "user": user,
@@ -40,8 +56,9 @@ def sidebar(context: dict[str, Any]) -> dict[str, Any]:
         "projects": projects,
         "can_add_project": user.is_staff and user.has_perm("eagle3web.add_project"),
         "nav": nav.nav_counts(project.pk if project else None),
-        "items": _project_items(request, project),
-        "shared": _shared_items(request),
+        "items": items,
+        "shared": shared,
+        "places": [(item.key, item.word) for item in (*items, *shared) if item.key],
     }
 
 
@@ -71,7 +88,7 @@ def _shared_items(request: HttpRequest) -> list[Item]:
     name = _name(request)
     places = (
         ("Datasets", "datasets", "datasets", {"dataset", "dataset-import"}, "shell/_count_datasets.html"),
-        ("Engines", "engines", "engines", {"engine-register"}, "shell/_count_engines.html"),
+        ("Engines", "engines", "engines", {"engine-register", "host"}, "shell/_count_engines.html"),
     )
     items = [
         Item(word, icon, reverse(route), name == route or name in inside, fragment)

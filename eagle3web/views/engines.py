@@ -1,4 +1,4 @@
-"""Engines: health of each, and a form to register one."""
+"""Engines and hosts: health of each, and a form to register an engine."""
 
 from django.contrib import messages
 from django.core.exceptions import ValidationError
@@ -12,15 +12,15 @@ from eagle3web.pages.engines import EnginesPage
 from eagle3web.pages.rights import rights
 from eagle3web.pages.topics import topics
 from eagle3web.views.access import allowed, looking, person
+from eagle3web.views.hosts import chosen_span
 
 
 @require_safe
 @looking
 def show(request: HttpRequest) -> HttpResponse:
     page = EnginesPage(rights(person(request)))
-    return render(
-        request, "engines/engines.html", page.context() | {"topics": topics("engines", request.session.get("project"))}
-    )
+    shown = page.context() | page.details(chosen_span(request))
+    return render(request, "engines/engines.html", shown | {"topics": topics("engines", request.session.get("project"))})
 
 
 @require_http_methods(["GET", "POST"])

@@ -1,4 +1,8 @@
-// Keys and small switches: "/" searches, chips filter the decisions, buttons copy.
+// Keys and small switches: the palette, "/" searches, "g r" goes to a page, "?" tells; chips filter decisions, buttons copy.
+import { openPalette, startPalette } from "./palette.js";
+
+const SECOND_KEY = 1500; // ms within which the key after "g" counts
+
 const typing = (element) => element.closest?.("input, textarea, select, [contenteditable]");
 
 // The clipboard is there for secure origins only; elsewhere the text is selected and copied the old way.
@@ -12,14 +16,44 @@ const copy = async (button) => {
   button.querySelector("span").textContent = "Copied";
 };
 
-export const startKeys = () => {
-  document.addEventListener("keydown", (event) => {
-    if (event.key !== "/" || event.ctrlKey || event.metaKey || event.altKey || typing(event.target)) return;
-    const field = document.querySelector("main input[type=search]");
-    if (!field) return;
+const searchHere = () => {
+  const field = document.querySelector("main input[type=search]");
+  if (!field) return openPalette();
+  field.focus();
+  field.select();
+};
+
+const help = document.getElementById("keys");
+const press = (selector) => document.querySelector(selector)?.click();
+const KEYS = {
+  "/": searchHere,
+  "?": () => help?.showModal(),
+  n: () => press(".topbar .actions .btn-main"),
+  t: () => press("[data-theme-toggle]"),
+};
+
+let goingSince = null;
+const onKey = (event) => {
+  const isPalette = (event.ctrlKey || event.metaKey) && event.key.toLowerCase() === "k";
+  if (isPalette) {
     event.preventDefault();
-    field.focus();
-    field.select();
+    openPalette();
+    return;
+  }
+  if (event.ctrlKey || event.metaKey || event.altKey || typing(event.target) || document.querySelector("dialog[open]")) return;
+  const isSecond = goingSince !== null && event.timeStamp - goingSince < SECOND_KEY;
+  goingSince = event.key === "g" && !isSecond ? event.timeStamp : null;
+  const act = isSecond ? () => press(`.side [data-key="${CSS.escape(event.key)}"]`) : KEYS[event.key];
+  if (!act) return;
+  event.preventDefault();
+  act();
+};
+
+export const startKeys = () => {
+  startPalette();
+  document.addEventListener("keydown", onKey);
+  document.addEventListener("click", (event) => {
+    if (event.target.closest("[data-close-keys]") || event.target === help) help.close();
   });
   document.addEventListener("click", (event) => {
     const button = event.target.closest("[data-only]");

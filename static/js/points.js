@@ -1,5 +1,5 @@
 // New points of live charts. The server sends [line, x, value]; a line is the `meta` of a trace. A chart is redrawn at most four
-// times a second.
+// times a second. A figure whose layout names a window (ms) shows that much of the newest past, and breaks its lines at gaps.
 import { tokens } from "./formats.js";
 import { onStream } from "./live.js";
 
@@ -19,12 +19,27 @@ const redrawn = (chart) => {
   };
 };
 
+const move = ({ layout }, trace, x) => {
+  const { window: length, gap } = layout.meta ?? {};
+  if (!length) return;
+  if (x - trace.x.at(-1) > gap) {
+    trace.x.push(x - 1);
+    trace.y.push(null);
+  }
+  while (trace.x[0] < x - length) {
+    trace.x.shift();
+    trace.y.shift();
+  }
+  layout.xaxis.range = [x - length, x];
+};
+
 export const startPoints = (elements) => {
   const charts = [...elements].map((element) => ({ element, redraw: redrawn(element) }));
   const add = ({ element, redraw }, line, x, value) => {
     const { figure } = element;
     const trace = figure?.data.find(({ meta }) => meta === line);
     if (!trace || trace.x.at(-1) > x) return;
+    move(figure, trace, x);
     trace.x.push(x);
     trace.y.push(value);
     const label = figure.layout.annotations?.find(({ name }) => name === line);

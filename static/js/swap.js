@@ -9,11 +9,22 @@ const parse = (html) => {
   return template.content.firstElementChild;
 };
 
+const FOCUSABLE = "a[href], button, input, select, textarea, summary, [tabindex]";
+// The same control in the new fragment: by id, by where it leads, else the same kind with the same name in the same order.
+const nameOf = (el) => el.getAttribute("aria-label") ?? el.getAttribute("name") ?? el.textContent.trim();
+const isLike = (one) => (other) => other.tagName === one.tagName && nameOf(other) === nameOf(one);
+const twins = (root, el) => [...root.querySelectorAll(FOCUSABLE)].filter(isLike(el));
+const findAgain = (fresh, { active, place }) => {
+  const { id } = active;
+  if (id) return document.getElementById(id);
+  const href = active.getAttribute("href");
+  return (href && fresh.querySelector(`a[href="${CSS.escape(href)}"]`)) || twins(fresh, active)[place];
+};
+
 const remember = (old) => {
   const active = old.contains(document.activeElement) ? document.activeElement : null;
   return {
-    focus: active?.id || null,
-    href: active?.getAttribute?.("href"),
+    focus: active && { active, place: twins(old, active).indexOf(active) },
     scrolls: [...old.querySelectorAll("[data-keep-scroll]")].map((el) => [el.scrollLeft, el.scrollTop]),
     open: [...old.querySelectorAll("details[id][open]")].map((el) => el.id),
   };
@@ -24,8 +35,7 @@ const restore = (fresh, kept) => {
     if (kept.scrolls[i]) [el.scrollLeft, el.scrollTop] = kept.scrolls[i];
   });
   for (const id of kept.open) fresh.querySelector(`details#${CSS.escape(id)}`)?.setAttribute("open", "");
-  const target = kept.focus ? document.getElementById(kept.focus) : kept.href && fresh.querySelector(`a[href="${CSS.escape(kept.href)}"]`);
-  target?.focus({ preventScroll: true });
+  if (kept.focus) findAgain(fresh, kept.focus)?.focus({ preventScroll: true });
 };
 
 // A list item that is new finds its place by data-order, the largest first.

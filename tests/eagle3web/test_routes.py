@@ -91,6 +91,8 @@ PAGES: dict[str, Rule] = {
     "datasets/<str:slug>/revisions/<int:revision_id>/dismiss/": acts("add_dataset"),
     "engines/": pages(LOOK),
     "engines/register/": acts("add_engine"),
+    "hosts/<path:name>/": pages(LOOK),
+    "search/": pages(LOOK),
     "healthz": pages(PUBLIC),
     "favicon.ico": pages(PUBLIC),
 }
@@ -133,13 +135,17 @@ API: dict[str, Rule] = {
     "benchmarks/<benchmark_id>": pages("view_benchmarkrow"),
     "engines": {"GET": "view_engine", "POST": "add_engine"},
     "engines/<name>": {"GET": "view_engine", "PATCH": "change_engine"},
+    "engines/<name>/samples": pages("view_enginesample"),
+    "hosts": pages("view_host"),
+    "hosts/<name>": pages("view_host"),
+    "hosts/<name>/samples": pages("view_hostsample"),
 }
 """The API, below `api/`; its root exists for reversing only, and answers 404."""
 TABLES = {
     "auth": "group",
-    "eagle3web": "apitoken attempt auditentry benchmarkrow checkpoint controlmessage dataset datasetprogress datasetrevision "
-    "draftedanswer engine event host lease "
-    "logchunk metricpoint project run runinput tokenbudget transition user",
+    "eagle3web": "answer answerfile answerflag apitoken attempt auditentry benchmarkrow checkpoint checkpointreview comment "
+    "controlmessage dataset datasetprogress datasetrevision draftedanswer engine enginesample event host hostsample lease "
+    "logchunk metricpoint notification notificationchannel project run runinput savedview star tokenbudget transition user",
 }
 """Tables of the admin, by app. Django asks for staff, and for the table's own view, add, change or delete permission."""
 TOPICS_LOOKED_AT = {
@@ -154,6 +160,7 @@ TOPICS_LOOKED_AT = {
     f"dataset/{ID}": "dataset/1",
     "datasets": "datasets",
     "engines": "engines",
+    f"host/{ID}": "host/1",
     f"nav/{ID}": "nav/1",
 }
 """Topics of the socket, each with an example; all need LOOK."""
@@ -218,6 +225,7 @@ def world(db: None, home: Path) -> None:
     (folder / "report.json").write_text("{}")
     make.budget(project, dataset, pk=1)
     make.engine(pk=1, name="k2")
+    make.host(pk=1, name="k2")
     attempt = make.attempt(make.run(project, pk=1), pk=1, status=AttemptStatus.RUNNING)
     make.checkpoint(attempt, pk=1, folder=True)
     make.attempt(make.run(project, pk=2, stage="benchmark"), pk=2)
