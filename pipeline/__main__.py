@@ -21,6 +21,7 @@ COMMANDS = {
     "export-responses": ("pipeline.responses.export_cli", "write answers as conversations for other frameworks"),
     "export": ("pipeline.export_cli", "write a checkpoint as SGLang loads it, or verify any EAGLE-3 folder (--check)"),
     "engine": ("pipeline.serving.embedded.cli", "serve a model with SGLang's API, without SGLang"),
+    "remote": ("pipeline.remote.cli", "list, start, follow and steer runs of a dashboard over its API"),
     "prepare-demo-model": ("pipeline.prepare_model_cli", "convert the demo's target model"),
 }
 """Command → the module with its `add_arguments(parser)` and `run(args) -> int`, and what it does."""
