@@ -5,11 +5,13 @@ from django.urls import path
 
 from eagle3web.api import api, healthz
 from eagle3web.views import (
+    answers,
     benchmarks,
     budgets,
     checkpoints,
     datasets,
     engines,
+    flags,
     hosts,
     icon,
     imports,
@@ -37,6 +39,14 @@ urlpatterns = [
     path("runs/", overview.of_project("runs")),
     path("projects/<str:slug>/", overview.show, name="project"),
     path("projects/<str:slug>/budgets/", budgets.show, name="budgets"),
+    path("answers/", overview.of_project("answers")),
+    path("projects/<str:slug>/answers/", answers.show_all, name="answers"),
+    path("projects/<str:slug>/answers/summary/", answers.summary, name="answers-summary"),
+    path("projects/<str:slug>/answers/review/", flags.review, name="answers-review"),
+    path("projects/<str:slug>/answers/<int:answer_id>/", answers.show, name="answer"),
+    path("projects/<str:slug>/answers/<int:answer_id>/flag/", flags.flag, name="answer-flag"),
+    path("projects/<str:slug>/flags/<int:flag_id>/exclude/", flags.exclude, name="flag-exclude"),
+    path("projects/<str:slug>/flags/<int:flag_id>/keep/", flags.keep, name="flag-keep"),
     path("projects/<str:slug>/runs/", runs.show, name="runs"),
     path("projects/<str:slug>/runs/new/", new_run.show, name="run-new"),
     *(path(f"projects/<str:slug>/runs/new/{name}/", new_stage(name), name=f"run-new-{name}") for name in FORMS),

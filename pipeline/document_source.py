@@ -30,6 +30,10 @@ class DocumentSource(Protocol):
     def layout(self) -> Layout: ...
     @property
     def documents(self) -> Sequence[DocumentEntry]: ...
+    @property
+    def excluded(self) -> int:
+        """Documents that people took out; they are not among `documents`."""
+
     def ids_and_mask(self, index: int) -> tuple[Tensor, Tensor]:
         """int64 [T] and bool [T], without the states: what counting the draft vocabulary needs."""
 

@@ -119,6 +119,7 @@ class ShardReader:
         """Raises DataError when the folder holds no hidden states, or a shard is missing or truncated."""
         self.layout = Layout.read(folder)
         self.documents = list_documents(folder)
+        self.excluded = 0
         self._folder = folder
 
     def __len__(self) -> int:

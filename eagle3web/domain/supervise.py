@@ -20,6 +20,7 @@ from django.db.models import Q
 
 from eagle3web import pokes
 from eagle3web.domain import attempts, procfs, verdict
+from eagle3web.domain.answer_copies import AnswerCopier, copier_of
 from eagle3web.domain.clock import database_now
 from eagle3web.domain.event_lines import last_word
 from eagle3web.domain.ingest import Ingestor
@@ -35,6 +36,8 @@ LOOK_S = 0.05
 STORE_S = 0.15
 """Between two transactions that store events: what comes first is stored at once, what follows in batches."""
 CONTROL_S = 0.2
+COPY_S = 0.5
+"""Between two batches of answers that are copied into rows."""
 BEAT_S = 2.0
 """Between two heartbeats at most; a new tick of the stage brings the next one forward."""
 FULL_DISK = 1024 * 1024
@@ -50,12 +53,13 @@ class Supervisor:
         self._database = Patient()
         self._ingestor = Ingestor(attempt)
         self._shipper: LogShipper | None = None
+        self._copier: AnswerCopier | None = copier_of(attempt)
         self._handed: set[int] = set()
         self._stop_reason = ""
         """Why the stage was asked to stop; empty while it was not."""
         self._signal: int | None = None
         self._fenced = False
-        self._due = {"events": 0.0, "log": 0.0, "controls": 0.0, "beat": 0.0}
+        self._due = {"events": 0.0, "log": 0.0, "controls": 0.0, "beat": 0.0, "answers": 0.0}
         self._tick = b""
         self._news: dict[str, Any] = {}
 
@@ -80,6 +84,15 @@ class Supervisor:
             log.info("the stage ended: %s", ended.words)
             self._database.until_done(lambda: self._finish(ended), give_up=self._was_signalled)
         pokes.flush(timeout_s=1)
+
+    def copy_answers(self) -> None:
+        """Copy what is left of the answers, after the end: nobody waits for it, and the next attempt would go on with it."""
+        copier = self._copier
+        if copier is None:
+            return
+        sizes = [1]
+        while sizes[-1] and not self._was_signalled():
+            self._database.until_done(lambda: sizes.append(copier.copy()), give_up=self._was_signalled)
 
     def _claim(self) -> bool:
         """Take the attempt by its first heartbeat: of two supervisors one is first, and one that ended stays so."""
@@ -130,6 +143,8 @@ class Supervisor:
             self._ingestor.store()
         if self._is_due("log", STORE_S):
             self._ship()
+        if self._copier is not None and self._is_due("answers", COPY_S):
+            self._copier.copy()
 
     def _hand_over(self, stage: StageProcess) -> None:
         """Write what people asked for to the stage's input, in order."""

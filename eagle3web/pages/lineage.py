@@ -10,6 +10,7 @@ from eagle3web.formats import count, times, tokens
 from eagle3web.models import BenchmarkRow, Checkpoint, Run, RunInput
 from eagle3web.pages.graph import Drawing, Node, draw
 from eagle3web.queries import lineage
+from pipeline.exclusions import Exclusions
 
 COLUMNS = ("datasets", Stage.GENERATE, Stage.EXTRACT, Stage.TRAIN, "checkpoint", Stage.BENCHMARK)
 
@@ -31,6 +32,7 @@ class _Facts:
     speedups: dict[int, BenchmarkRow]
     checkpoints: list[Checkpoint]
     measured: dict[int, str]
+    exclusions: dict[int, Exclusions]
     looked_at: int | None
     """The checkpoint that the page is about."""
 
@@ -44,6 +46,7 @@ def lineage_of(run_id: int, *, checkpoint_id: int | None = None) -> Lineage:
         speedups=lineage.speedups_of(of_stage[Stage.BENCHMARK]),
         checkpoints=lineage.checkpoints_of(of_stage[Stage.TRAIN]),
         measured=lineage.drafters_measured(of_stage[Stage.BENCHMARK]),
+        exclusions=lineage.exclusions_of(of_stage[Stage.EXTRACT] + of_stage[Stage.TRAIN]),
         looked_at=checkpoint_id,
     )
     nodes = [_run_node(run, facts) for run in family.runs]
@@ -60,9 +63,12 @@ def _run_node(run: Run, facts: _Facts) -> Node:
         fact = f"{tokens(facts.tokens[run.pk])} tok"
     elif (row := facts.speedups.get(run.pk)) is not None:
         fact = times(row.speedup)
+    left_out = facts.exclusions.get(run.pk)
+    notes = (left_out.words(left_out.count),) if left_out else ()
     return Node(
         key=f"r{run.pk}", column=COLUMNS.index(run.stage) if run.stage in COLUMNS else 0, order=run.pk,
         title=f"r{run.pk} {run.stage}", state=run.status, words=run.status, fact=fact, href=reverse("run", args=[run.pk]),
+        notes=notes,
     )  # fmt: skip
 
 

@@ -32,22 +32,31 @@ def shown_sample(row: Event) -> ShownSample:
     """From a sample_logged event. Fields of a newer pipeline that are missing or odd show as nothing."""
     said: dict[str, Any] = row.payload
     answer = _text(said, "answer")
-    thinking, mark, rest = answer.partition(THINK_END)
-    if not mark:
-        thinking, rest = ("", answer) if "<think>" not in answer[:20] else (answer, "")
+    thinking, rest = thinking_apart(answer)
     latency = said.get("latency_s")
     tokens = said.get("completion_tokens")
     return ShownSample(
         dataset=_text(said, "dataset"),
         prompt_id=_text(said, "prompt_id"),
         prompt=_text(said, "prompt"),
-        thinking=thinking + mark if mark or not rest else thinking,
-        answer=rest.strip("\n") if mark else rest,
+        thinking=thinking,
+        answer=rest,
         completion_tokens=tokens if isinstance(tokens, int) else 0,
         finish_reason=_text(said, "finish_reason"),
         engine=_text(said, "engine"),
         latency_s=latency if isinstance(latency, (int, float)) else None,
     )
+
+
+def thinking_apart(answer: str) -> tuple[str, str]:
+    """What a model thought aloud, up to and with the mark that ends it, and its answer.
+
+    Either may be empty: a model that does not think aloud only answers, and one that was cut off may only have thought.
+    """
+    thinking, mark, rest = answer.partition(THINK_END)
+    if mark:
+        return thinking + mark, rest.strip("\n")
+    return (answer, "") if "<think>" in answer[:20] else ("", answer)
 
 
 def _text(said: dict[str, Any], name: str) -> str:

@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from django.db.models import Max, Q, Sum
 
 from eagle3web.models import Attempt, BenchmarkRow, Checkpoint, DatasetProgress, Run, RunInput
+from pipeline.config import from_mapping
+from pipeline.exclusions import Exclusions
 
 MOST = 24
 """Runs that a family shows; the newest of those that are made of it come first."""
@@ -64,6 +66,12 @@ def tokens_of(runs: Iterable[int]) -> dict[int, int]:
     rows = DatasetProgress.objects.filter(attempt__run__in=runs).values("attempt__run", "attempt__number")
     sums = rows.annotate(total=Sum("tokens")).order_by("attempt__number").values_list("attempt__run", "total")
     return dict(sums)
+
+
+def exclusions_of(runs: Iterable[int]) -> dict[int, Exclusions]:
+    """Extraction or training run → what its newest attempt leaves out; runs that leave out nothing are missing. One query."""
+    rows = Attempt.objects.filter(run__in=runs).order_by("number").values_list("run", "config__exclusions")
+    return {pk: from_mapping(Exclusions, listed) for pk, listed in rows if listed and listed.get("hash")}
 
 
 def speedups_of(runs: Iterable[int]) -> dict[int, BenchmarkRow]:

@@ -72,8 +72,9 @@ def _project_items(request: HttpRequest, project: Project | None) -> list[Item]:
         return []
     places: tuple[tuple[str, str, str, set[str], str], ...] = (
         ("Overview", "overview", "project", set(), ""),
-        ("Budgets", "planner", "budgets", set(), ""),
+        ("Budgets", "planner", "budgets", {"plan", "plan-save"}, ""),
         ("Runs", "runs", "runs", STARTS | {"run", "attempt"}, "shell/_count_runs.html"),
+        ("Answers", "answers", "answers", {"answer", "answers-review"}, ""),
         ("Checkpoints", "checkpoints", "checkpoints", {"checkpoint"}, "shell/_count_checkpoints.html"),
         ("Benchmarks", "benchmarks", "benchmarks", {"benchmark"}, "shell/_count_benchmarks.html"),
     )

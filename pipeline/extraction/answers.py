@@ -12,6 +12,7 @@ from torch import Tensor
 from pipeline.answer_sets import AnswerSet
 from pipeline.errors import DataError
 from pipeline.events import Warned
+from pipeline.exclusions import Exclusions
 from pipeline.responses.index import part_paths
 from pipeline.responses.record import Response
 from pipeline.responses.scan import scan_parts
@@ -61,6 +62,9 @@ class Reading:
     answers: list[Answer]
     """In order of completion, dataset by dataset; one answer a prompt."""
     skipped: int
+    """That cannot be used."""
+    excluded: int = 0
+    """That people took out."""
 
 
 def read_answers(
@@ -70,14 +74,17 @@ def read_answers(
     *,
     warn: Callable[[Warned], None],
     pulse: Callable[[], None] = lambda: None,
+    exclusions: Exclusions | None = None,
 ) -> Reading:
-    """Answers of these sets. What cannot be used is left out and named in a warning. `pulse` is called at every line.
+    """Answers of these sets, without `exclusions`. What cannot be used is left out and named in a warning, what is excluded
+    is counted in one. `pulse` is called at every line.
 
     Of several answers to one prompt the first counts: both would carry its name. Raises DataError for a dataset without
     answers.
     """
     answers: list[Answer] = []
-    skipped = 0
+    skipped = excluded = 0
+    exclusions = exclusions or Exclusions()
     for chosen in sets:
         store = folder / chosen.dataset
         if not part_paths(store):
@@ -89,9 +96,13 @@ def read_answers(
             if answer is not None:
                 found.setdefault(answer.name, answer)
         warner.close()
-        answers += found.values()
+        unwanted = found.keys() & exclusions.keys_of(chosen.dataset)
+        if unwanted:
+            warn(Warned(text=exclusions.words(len(unwanted)), dataset=chosen.dataset))
+        answers += (answer for name, answer in found.items() if name not in unwanted)
         skipped += warner.total
-    return Reading(answers=answers, skipped=skipped)
+        excluded += len(unwanted)
+    return Reading(answers=answers, skipped=skipped, excluded=excluded)
 
 
 def _usable(store: Path, chosen: AnswerSet, limits: Limits, warner: "_Warner") -> Iterator[Answer | None]:

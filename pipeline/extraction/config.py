@@ -1,10 +1,11 @@
 """The frozen config of extraction: answers → hidden states in shards."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal
 
 from pipeline.answer_sets import AnswerSet
 from pipeline.errors import ConfigError
+from pipeline.exclusions import Exclusions
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -32,6 +33,8 @@ class ExtractConfig:
     max_length: int = 4096
     """Longest prompt + answer; a longer one is left out and named."""
     shard_bytes: int = 256 << 20
+    exclusions: Exclusions = field(default_factory=Exclusions)
+    """Answers that are not read."""
 
     def __post_init__(self) -> None:
         if not self.datasets:

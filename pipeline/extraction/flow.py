@@ -35,6 +35,7 @@ class Extraction:
         self._folder = Path(config.hidden)
         self._dtype = DTYPES[config.storage_dtype]
         self._told = 0.0
+        self._excluded = 0
 
     async def run(self) -> Outcome:
         """Do the whole extraction, in this thread. Raises PipelineError and OSError; finished shards are valid then."""
@@ -71,7 +72,15 @@ class Extraction:
         """The usable answers, and what earlier attempts left of them."""
         config = self._config
         limits = Limits(vocab_size=layout.vocab_size, max_length=config.max_length)
-        reading = read_answers(Path(config.responses), config.datasets, limits, warn=self._stage.emit, pulse=self._pulse)
+        reading = read_answers(
+            Path(config.responses),
+            config.datasets,
+            limits,
+            warn=self._stage.emit,
+            pulse=self._pulse,
+            exclusions=config.exclusions,
+        )
+        self._excluded = reading.excluded
         names = {(answer.dataset, answer.name) for answer in reading.answers}
         stored = [document for document in list_documents(self._folder) if (document.dataset, document.name) in names]
         tally = Tally(reading.answers, stored, skipped=reading.skipped, token_bytes=layout.bytes_per_token)
@@ -141,6 +150,8 @@ class Extraction:
             | {
                 "folder": str(self._folder),
                 "skipped": tally.skipped,
+                "excluded": self._excluded,
+                "exclusion_list": self._config.exclusions.hash,
                 "last_hidden": layout.last_hidden,
                 "reproduced": {dataset: round(share, 4) for dataset, share in shares.items()},
             }

@@ -31,7 +31,8 @@ class OnlineSource:
         dtype = "float32" if device.type == "cpu" else "bfloat16"
         self.layout = target_layout(folder, feature_layers=config.feature_layers, dtype=dtype)
         limits = Limits(vocab_size=self.layout.vocab_size, max_length=config.max_length)
-        self.documents = read_answers(Path(config.responses), config.datasets, limits, warn=_log).answers
+        reading = read_answers(Path(config.responses), config.datasets, limits, warn=_log, exclusions=config.exclusions)
+        self.documents, self.excluded = reading.answers, reading.excluded
         if not self.documents:
             chosen = ", ".join(answers.dataset for answers in config.datasets)
             raise DataError(f"{config.responses}: no usable answer of {chosen} with at most {config.max_length:,} tokens")

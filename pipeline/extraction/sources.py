@@ -10,6 +10,7 @@ from pipeline.answer_sets import AnswerSet
 from pipeline.batching import Document
 from pipeline.document_source import DocumentSource
 from pipeline.errors import DataError
+from pipeline.exclusions import Exclusions
 from pipeline.extraction.online import OnlineSource
 from pipeline.model_fingerprint import model_fingerprint, same_model
 from pipeline.shards import ShardReader, StoredDocument
@@ -32,7 +33,9 @@ class StoredSource:
         self._readers = [ShardReader(Path(folder)) for folder in config.hidden]
         self.layout = self._readers[0].layout
         _check_target(config, self._readers)
-        self._places = _places(self._readers, config.datasets, config.max_length)
+        places = _places(self._readers, config.datasets, config.max_length)
+        self._places = _left(places, config.exclusions)
+        self.excluded = len(places) - len(self._places)
         self.documents: list[StoredDocument] = [self._readers[r].documents[i] for r, i in self._places]
         if not self.documents:
             chosen = ", ".join(answers.dataset for answers in config.datasets) or "any dataset"
@@ -54,15 +57,23 @@ class StoredSource:
         return {name: digest for reader in self._readers for name, digest in reader.inputs().items()}
 
 
-def _places(readers: Sequence[ShardReader], datasets: Sequence[AnswerSet], max_length: int) -> list[tuple[int, int]]:
-    """(reader, document) of all that train. A document that lies in two folders counts once: the first."""
+def _places(
+    readers: Sequence[ShardReader], datasets: Sequence[AnswerSet], max_length: int
+) -> dict[tuple[str, str], tuple[int, int]]:
+    """(dataset, prompt) → (reader, document) of all that could train. Of a document in two folders the first counts."""
     wanted = {answers.dataset for answers in datasets}
     places: dict[tuple[str, str], tuple[int, int]] = {}
     for number, reader in enumerate(readers):
         for index, document in enumerate(reader.documents):
             if document.tokens <= max_length and (not wanted or document.dataset in wanted):
                 places.setdefault((document.dataset, document.name), (number, index))
-    return list(places.values())
+    return places
+
+
+def _left(places: dict[tuple[str, str], tuple[int, int]], exclusions: Exclusions) -> list[tuple[int, int]]:
+    """The places without those that people took out, perhaps after their states were stored."""
+    unwanted = {row.dataset: frozenset(row.keys) for row in exclusions.answers}
+    return [place for (dataset, name), place in places.items() if name not in unwanted.get(dataset, ())]
 
 
 def _check_target(config: TrainConfig, readers: Sequence[ShardReader]) -> None:

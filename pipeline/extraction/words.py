@@ -42,8 +42,10 @@ def progress_line(event: Event) -> str:
 
 def _summary(event: StageFinished) -> str:
     summary = event.summary
+    excluded = f", {summary['excluded']:,} excluded" if summary.get("excluded") else ""
     shares = "".join(f", {dataset} {share:.1%}" for dataset, share in summary["reproduced"].items())
     return (
         f"finished: {summary['documents']:,} answers, {summary['tokens']:,} tokens, {size(summary['bytes'])} in "
-        f"{summary['folder']}; {summary['skipped']:,} left out; generated tokens given back{shares or ': not compared'}"
+        f"{summary['folder']}; {summary['skipped']:,} left out{excluded}; "
+        f"generated tokens given back{shares or ': not compared'}"
     )

@@ -132,6 +132,8 @@ def assemble(config: TrainConfig, world: World, *, emit: Callable[[Event], None]
 
 
 def _warn(config: TrainConfig, corpus: Corpus, emit: Callable[[Event], None]) -> None:
+    if corpus.source.excluded:
+        emit(Warned(text=config.exclusions.words(corpus.source.excluded)))
     if corpus.unlabelled:
         emit(Warned(text=f"{corpus.unlabelled} documents have no supervised token and are left out"))
     if not corpus.held_out:

@@ -6,6 +6,7 @@ from typing import Literal
 
 from pipeline.answer_sets import AnswerSet
 from pipeline.errors import ConfigError
+from pipeline.exclusions import Exclusions
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -95,6 +96,8 @@ class TrainConfig:
     """Folder that holds one folder of answers for each dataset, when online."""
     datasets: tuple[AnswerSet, ...] = ()
     """Which answers: online, of those in `responses`; stored, of the shards, where none means all."""
+    exclusions: Exclusions = field(default_factory=Exclusions)
+    """Answers that are not trained on, online and stored; neither are they held out."""
     feature_layers: tuple[int, ...] = ()
     """Online only: as transformers counts `hidden_states`; empty takes 2, L//2 and L−3. Shards say their own."""
     max_length: int = 4096

@@ -9,6 +9,7 @@ from pipeline.artifacts import config_hash, sha256_file
 from pipeline.checkpoint import read_manifest
 from pipeline.config import to_mapping
 from pipeline.errors import ConfigError
+from pipeline.exclusions import Exclusions
 from pipeline.stage import versions
 from pipeline.training.config import TrainConfig
 from pipeline.training.corpus import Corpus
@@ -40,6 +41,7 @@ def describe(config: TrainConfig, corpus: Corpus, start: Start, world: World, *,
         "inputs": corpus.source.inputs(),
         "datasets": corpus.summary(),
         "documents": {"trained": len(corpus.train), "held_out": len(corpus.held_out), "unlabelled": corpus.unlabelled},
+        "excluded": {"documents": corpus.source.excluded, "list": config.exclusions.hash, "by": list(config.exclusions.by)},
         "config": values,
         "config_hash": config_hash(values),
         "seed": config.seed,
@@ -61,7 +63,8 @@ def describe(config: TrainConfig, corpus: Corpus, start: Start, world: World, *,
 
 def require_same_training(checkpoint: Path, config: TrainConfig) -> None:
     """Raises ConfigError, naming the settings, when a checkpoint is one of another training than the config describes."""
-    before = read_manifest(checkpoint).get("lineage", {}).get("config", {})
+    # A checkpoint of a version without exclusions was trained without any.
+    before = {"exclusions": to_mapping(Exclusions())} | read_manifest(checkpoint).get("lineage", {}).get("config", {})
     after = to_mapping(config)
     share = "evaluation.held_out_share"
     changed = [key for key in different_keys(before, after) if key == share or key.split(".")[0] not in MAY_CHANGE]

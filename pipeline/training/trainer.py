@@ -144,6 +144,8 @@ class Trainer:
             "tokens": position.tokens,
             "seconds": round(limits.elapsed_s, 1),
             "vocabulary_coverage": self._parts.start.coverage,
+            "excluded": self._parts.corpus.source.excluded,
+            "exclusion_list": self._config.exclusions.hash,
             "best": str(best) if best is not None else "",
             **self._measuring.newest,
         }

@@ -57,6 +57,14 @@ PAGES: dict[str, Rule] = {
     "runs/": pages(LOOK),
     "projects/<str:slug>/": pages(LOOK),
     "projects/<str:slug>/budgets/": pages(LOOK),
+    "answers/": pages(LOOK),
+    "projects/<str:slug>/answers/": pages(LOOK),
+    "projects/<str:slug>/answers/summary/": pages(LOOK),
+    "projects/<str:slug>/answers/review/": pages(LOOK),
+    "projects/<str:slug>/answers/<int:answer_id>/": pages(LOOK),
+    "projects/<str:slug>/answers/<int:answer_id>/flag/": pages(f"{LOOK} add_answerflag", "POST"),
+    "projects/<str:slug>/flags/<int:flag_id>/exclude/": pages(f"{LOOK} change_answerflag", "POST"),
+    "projects/<str:slug>/flags/<int:flag_id>/keep/": pages(f"{LOOK} change_answerflag", "POST"),
     "projects/<str:slug>/runs/": pages(LOOK),
     "projects/<str:slug>/runs/new/": acts("add_run"),
     "projects/<str:slug>/runs/new/pipeline/": acts("add_run"),
@@ -170,6 +178,7 @@ GUARDED = [
     (route, method) for route, rule in ROUTES.items() for method, needs in rule.items() if needs not in (PUBLIC, SIGNED_IN)
 ]
 ARGUMENTS = {
+    "answer_id": "1", "flag_id": "1",
     "slug": "k2", "name": "k2", "token": "x", "number": "1", "run_id": "1", "attempt_id": "1", "revision_id": "1",
     "budget_id": "1", "checkpoint_id": "1", "benchmark_id": "2", "id": "1", "object_id": "1", "content_type_id": "1",
 }  # fmt: skip
@@ -224,6 +233,7 @@ def world(db: None, home: Path) -> None:
     folder.mkdir(parents=True)
     (folder / "report.json").write_text("{}")
     make.budget(project, dataset, pk=1)
+    make.flag(make.stored_answer(project, pk=1), pk=1)
     make.engine(pk=1, name="k2")
     make.host(pk=1, name="k2")
     attempt = make.attempt(make.run(project, pk=1), pk=1, status=AttemptStatus.RUNNING)

@@ -4,6 +4,7 @@ from typing import Any
 
 from django.conf import settings
 
+from eagle3web.domain.exclusions import exclusions_of_attempt
 from eagle3web.domain.plans.generate import with_changes
 from eagle3web.enums import InputKind, Stage
 from eagle3web.models import Checkpoint, Run, RunInput
@@ -15,7 +16,8 @@ def attempt_config(run: Run) -> dict[str, Any]:
     """The config of the run's next attempt.
 
     A generation follows what people changed since the run was made. The other stages learn the folders that carry the run's
-    number, and a benchmark the best checkpoint of the training run that it waited for. Raises ConfigError when there is none.
+    number, those that read answers which of them people excluded, and a benchmark the best checkpoint of the training run that
+    it waited for. Raises ConfigError when there is none.
     """
     home, project = Home(settings.EAGLE3_HOME), run.project.slug
     known: dict[str, Any] = dict(run.config)
@@ -24,8 +26,10 @@ def attempt_config(run: Run) -> dict[str, Any]:
             return with_changes(run)
         case Stage.EXTRACT:
             known["hidden"] = str(home.hidden(project, run.pk))
+            known["exclusions"] = exclusions_of_attempt(run)
         case Stage.TRAIN:
             known["checkpoints"] = str(home.checkpoints(project, run.pk))
+            known["exclusions"] = exclusions_of_attempt(run)
         case Stage.BENCHMARK:
             known |= {"output": str(home.benchmarks(project, run.pk))} | _best_drafter(run)
     return known

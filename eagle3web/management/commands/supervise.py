@@ -34,6 +34,8 @@ class Command(BaseCommand):
         if found[-1] is None:
             log.error("there is no attempt %d", attempt)
             return
-        Supervisor(found[-1]).run()
+        supervisor = Supervisor(found[-1])
+        supervisor.run()
         # With the database away again, the next reconcile sends what this would have sent.
         Patient().does(partial(launch_followers, found[-1].run))
+        supervisor.copy_answers()

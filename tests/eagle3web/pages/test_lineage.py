@@ -8,6 +8,8 @@ from pytest_django import DjangoAssertNumQueries
 
 from eagle3web.models import BenchmarkRow, Run
 from eagle3web.pages.lineage import lineage_of
+from pipeline.config import to_mapping
+from pipeline.exclusions import Exclusions
 from tests.support import factories
 from tests.support.pipelines import chain_of, finish, ready_project, saved
 
@@ -109,3 +111,14 @@ def test_the_page_of_a_run_marks_where_one_is(chain: list[Run]) -> None:
     assert " hidden>" not in html.strip().split("\n")[0]
     alone = render_to_string("lineage/_graph.html", {"lineage": lineage_of(factories.run().pk)})
     assert " hidden>" in alone.strip().split("\n")[0]
+
+
+def test_what_was_excluded_is_part_of_the_lineage(chain: list[Run]) -> None:
+    extract, train = chain[1:3]
+    listed = Exclusions.of({"B1": ["a", "b"]}, by=["ada"])
+    factories.attempt(extract, config=extract.config | {"exclusions": to_mapping(Exclusions())})
+    factories.attempt(extract, config=extract.config | {"exclusions": to_mapping(listed)})
+    factories.attempt(train)
+    notes = {node.key: node.notes for node in lineage_of(train.pk).nodes}
+    assert notes[f"r{extract.pk}"] == (f"2 answers excluded by ada (list {listed.hash})",)
+    assert notes[f"r{train.pk}"] == ()

@@ -6,6 +6,7 @@ import pytest
 from pipeline.answer_sets import AnswerSet
 from pipeline.errors import DataError
 from pipeline.events import Warned
+from pipeline.exclusions import Exclusions
 from pipeline.extraction.answers import NAMED, Limits, Reading, read_answers
 from pipeline.responses.record import Response
 from tests.support.answers import answer
@@ -100,3 +101,13 @@ def test_first_answer_to_a_prompt_counts_and_a_torn_last_line_is_none(tmp_path: 
 def test_dataset_without_answers_is_an_error(tmp_path: Path) -> None:
     with pytest.raises(DataError, match="B1: no answers here"):
         read(tmp_path)
+
+
+def test_excluded_answers_are_left_out_and_counted_in_one_warning(tmp_path: Path) -> None:
+    stored(tmp_path, answer(1), answer(2), answer(3), answer(2))
+    unwanted = Exclusions.of({"B1": [f"{n:016x}" for n in (2, 9)], "B2": [f"{1:016x}"]}, by=["ada"])
+    warnings: list[Warned] = []
+    reading = read_answers(tmp_path, (B1,), LIMITS, warn=warnings.append, exclusions=unwanted)
+    assert [found.name for found in reading.answers] == [f"{n:016x}" for n in (1, 3)]
+    assert (reading.excluded, reading.skipped) == (1, 0)
+    assert [(found.dataset, found.text) for found in warnings] == [("B1", f"1 answer excluded by ada (list {unwanted.hash})")]

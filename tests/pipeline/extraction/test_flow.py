@@ -10,6 +10,7 @@ from safetensors.torch import load_file, save_file
 
 from pipeline.artifacts import read_json
 from pipeline.events import Line
+from pipeline.exclusions import Exclusions
 from pipeline.extraction.config import ExtractConfig
 from pipeline.extraction.target import load_target
 from pipeline.responses.appending import FolderLock
@@ -164,3 +165,13 @@ def test_folder_that_another_process_writes_to_is_left_alone(tmp_path: Path, tar
     finally:
         lock.release()
     assert "is being written by process" in said(lines, "stage_failed")[0].payload["reason"]
+
+
+def test_an_excluded_answer_is_not_in_the_shards(tmp_path: Path, target: Path) -> None:
+    unwanted = Exclusions.of({"B1": [f"{1:016x}"]}, by=["ada"])
+    lines = run_extraction(tmp_path, prepared(tmp_path, target, 4, exclusions=unwanted))
+    names = {document.name for document in ShardReader(tmp_path / "hidden").documents}
+    assert names == {f"{n:016x}" for n in (0, 2, 3)}
+    summary = said(lines, "stage_finished")[-1].payload["summary"]
+    assert (summary["documents"], summary["excluded"], summary["exclusion_list"]) == (3, 1, unwanted.hash)
+    assert [line.payload["text"] for line in said(lines, "warning")] == [f"1 answer excluded by ada (list {unwanted.hash})"]

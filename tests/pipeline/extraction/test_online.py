@@ -5,6 +5,7 @@ import pytest
 import torch
 
 from pipeline.errors import DataError
+from pipeline.exclusions import Exclusions
 from pipeline.extraction.sources import open_source
 from pipeline.training.config import TrainConfig
 from tests.support.extraction import SETS, extract_config, random_answer, store_answers, tiny_target
@@ -56,3 +57,11 @@ def test_no_usable_answer_is_an_error_and_each_is_named_in_the_log(tmp_path: Pat
     with pytest.raises(DataError, match="no usable answer of B1 with at most 4,096 tokens"):
         open_source(online(tmp_path), CPU)
     assert "part-00001.jsonl, line 1: answer to prompt 0000000000000001: no output_ids" in caplog.text
+
+
+def test_excluded_answers_are_not_read_online(tmp_path: Path) -> None:
+    tiny_target(tmp_path)
+    store_answers(tmp_path, [random_answer(n) for n in range(4)])
+    source = open_source(online(tmp_path, exclusions=Exclusions.of({"B1": [f"{2:016x}"]})), CPU)
+    assert [entry.name for entry in source.documents] == [f"{n:016x}" for n in (0, 1, 3)]
+    assert source.excluded == 1

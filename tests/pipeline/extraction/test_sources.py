@@ -9,6 +9,7 @@ from safetensors.torch import save_file
 from pipeline.answer_sets import AnswerSet
 from pipeline.batching import Document
 from pipeline.errors import DataError
+from pipeline.exclusions import Exclusions
 from pipeline.extraction.sources import open_source
 from pipeline.feature_layers import FeatureLayers
 from pipeline.model_fingerprint import model_fingerprint
@@ -100,3 +101,12 @@ def test_states_of_another_target_or_of_other_layers_are_refused(tmp_path: Path,
         open_source(config(target, foreign), CPU)
     with pytest.raises(DataError, match=r"c: states of layers \[1, 4, 6\], post_norm; .*a holds layers \[2, 4, 6\]"):
         open_source(config(target, good, lower), CPU)
+
+
+def test_answers_that_were_excluded_after_their_states_were_stored_are_left_out(tmp_path: Path, target: Path) -> None:
+    folder = write(tmp_path / "a", layout(target), [made(seed) for seed in range(3)])
+    unwanted = Exclusions.of({"B1_tiny": ["prompt-1"], "B2": ["prompt-2"]})
+    source = open_source(config(target, folder, exclusions=unwanted), CPU)
+    assert [entry.name for entry in source.documents] == ["prompt-0", "prompt-2"]
+    assert source.excluded == 1
+    assert [one.name for one in source.load([1])] == ["prompt-2"]
