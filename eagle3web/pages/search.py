@@ -86,7 +86,7 @@ def _acts(project: Project | None, may: Rights) -> Iterator[Hit]:
 def _verbs(wanted: Wanted, may: Rights) -> Iterator[Hit]:
     """`stop 142`, or `stop` alone for all that can be stopped. One query at most."""
     for word, verb, statuses, paused, needs in VERBS:
-        named = len(wanted.words[0]) >= 3 and word.lower().startswith(wanted.words[0])
+        named = len(wanted.words[0]) >= 2 and word.lower().startswith(wanted.words[0])
         if not named or needs not in may or (len(wanted.words) > 1 and wanted.number is None):
             continue
         rows = search.runs_to_act_on(statuses, wanted.number)

@@ -108,7 +108,6 @@ def _code(run: dict[str, Any]) -> int:
     if run["status"] == "stopped":
         return INTERRUPTED
     last = run["attempts"][-1] if run["attempts"] else {}
-    sys.stderr.write(f"{plain(last.get('reason') or run['status'])}\n")
     if signal := last.get("signal"):
         return 128 + int(signal)
     return int(last.get("exit_code") or FAILED)
