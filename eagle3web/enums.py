@@ -133,9 +133,9 @@ class Review(models.TextChoices):
 class TokenScope(models.TextChoices):
     """What an API token may be used for."""
 
-    READ = "read"
-    OPERATE = "operate"
-    BUDGETS = "budgets"
+    READ = "read", "read everything that you may see"
+    OPERATE = "operate", "start, steer and change things"
+    BUDGETS = "budgets", "change token budgets"
 
 
 class NotificationKind(models.TextChoices):

@@ -8,6 +8,7 @@ EAGLE3_ALLOWED_HOSTS   comma-separated names that the site answers to (default: 
 EAGLE3_ORIGINS         comma-separated origins trusted behind a proxy, such as https://eagle3.example
 EAGLE3_HOST            this machine's name in the dashboard (default: its host name)
 EAGLE3_IMPORT_ROOT     folder below which datasets may be imported by path (default EAGLE3_HOME/imports)
+EAGLE3_NOTIFY_HOSTS    comma-separated hosts (HOST or HOST:PORT) that people's webhooks and mails may go to (default: none)
 EAGLE3_TIME_ZONE       zone of people who did not choose one (default UTC)
 EAGLE3_HTTPS           true behind TLS: secure cookies, HSTS
 EAGLE3_DEBUG           true shows tracebacks in the browser; never on a shared machine
@@ -19,6 +20,7 @@ import os
 import secrets
 import socket
 import tempfile
+from datetime import timedelta
 from pathlib import Path
 
 import environ
@@ -76,6 +78,7 @@ INSTALLED_APPS = [
     "django_htmx",
     "django_tables2",
     "simple_history",
+    "axes",
     "channels",
     "csp",
     "ninja",
@@ -94,11 +97,14 @@ MIDDLEWARE = [
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "django_htmx.middleware.HtmxMiddleware",
     "simple_history.middleware.HistoryRequestMiddleware",
+    "eagle3web.middleware.TimeZoneMiddleware",
+    "axes.middleware.AxesMiddleware",
 ]
 
 ROOT_URLCONF = "eagle3web.urls"
 ASGI_APPLICATION = "eagle3web.asgi.application"
 AUTH_USER_MODEL = "eagle3web.User"
+AUTHENTICATION_BACKENDS = ["axes.backends.AxesStandaloneBackend", "django.contrib.auth.backends.ModelBackend"]
 LOGIN_URL = "sign-in"
 LOGIN_REDIRECT_URL = "overview"
 LOGOUT_REDIRECT_URL = "sign-in"
@@ -160,6 +166,7 @@ CELERY_TIMEZONE = "UTC"
 CELERY_BEAT_SCHEDULE = {
     "reconcile": {"task": "eagle3web.tasks.reconcile", "schedule": 10.0, "options": {"expires": 10}},
     "check-engines": {"task": "eagle3web.tasks.check_engines", "schedule": 5.0, "options": {"expires": 5}},
+    "send-notifications": {"task": "eagle3web.tasks.send_notifications", "schedule": 5.0, "options": {"expires": 5}},
     "sample-host": {"task": "eagle3web.tasks.sample_host", "schedule": 5.0, "options": {"expires": 5}},
     "thin-samples": {"task": "eagle3web.tasks.thin_samples", "schedule": 600.0, "options": {"expires": 600}},
 }
@@ -171,6 +178,7 @@ EAGLE3_SILENT_AFTER = 3.5
 EAGLE3_UNRESPONSIVE_AFTER = 10.0
 EAGLE3_LOST_AFTER = 30.0
 EAGLE3_WAITING_AFTER = 45.0
+EAGLE3_NOTIFY_HOSTS: list[str] = env.list("EAGLE3_NOTIFY_HOSTS", default=[])
 EAGLE3_UPLOAD_LIMIT = 2 * 1024**3
 
 AUTH_PASSWORD_VALIDATORS = [
@@ -179,6 +187,18 @@ AUTH_PASSWORD_VALIDATORS = [
     {"NAME": "django.contrib.auth.password_validation.CommonPasswordValidator"},
     {"NAME": "django.contrib.auth.password_validation.NumericPasswordValidator"},
 ]
+
+# After so many wrong passwords for one name from one address, that address waits before it may try that name again. The name
+# alone is no reason: somebody else's mistakes must not keep a person out.
+AXES_FAILURE_LIMIT = 5
+AXES_COOLOFF_TIME = timedelta(minutes=15)
+AXES_LOCKOUT_PARAMETERS = [["username", "ip_address"]]
+AXES_LOCKOUT_CALLABLE = "eagle3web.views.sign_in.locked_out"
+AXES_RESET_ON_SUCCESS = True
+AXES_RESET_COOL_OFF_ON_FAILURE_DURING_LOCKOUT = False
+AXES_DISABLE_ACCESS_LOG = True
+AXES_ENABLE_ADMIN = False
+AXES_VERBOSE = False
 
 LANGUAGE_CODE = "en-gb"
 USE_I18N = False
@@ -228,5 +248,5 @@ LOGGING = {
     "formatters": {"line": {"format": "%(asctime)s %(levelname)s %(name)s %(message)s"}},
     "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": "line"}},
     "root": {"handlers": ["stderr"], "level": "INFO"},
-    "loggers": {"httpx": {"level": "WARNING"}},
+    "loggers": {"httpx": {"level": "WARNING"}, "axes": {"level": "WARNING"}},
 }

@@ -13,8 +13,9 @@ from celery.signals import worker_ready
 from django.conf import settings
 from django.db import connection, transaction
 
-from eagle3web.domain import datasets, engines, hosts, launch, lineage, thinning
+from eagle3web.domain import datasets, deliveries, engines, hosts, launch, lineage, notifications, thinning
 from eagle3web.domain import reconcile as reconciling
+from eagle3web.domain.clock import database_now
 from eagle3web.models import Run
 
 BEAT_S = 10
@@ -69,6 +70,13 @@ def reconcile_host() -> None:
 def check_engines() -> None:
     """Ask every engine whether it generates."""
     engines.check_all()
+
+
+@shared_task
+def send_notifications() -> None:
+    """Tell people of runs that fell silent, and send everything that waits to be sent."""
+    notifications.tell_of_silence(database_now())
+    deliveries.send_due()
 
 
 @shared_task

@@ -10,8 +10,9 @@ from django.http import HttpRequest, HttpResponse
 
 from eagle3web.admin.readonly import ReadOnlyAdmin, pretty
 from eagle3web.domain.audit import record
-from eagle3web.domain.people import issue_token
+from eagle3web.domain.people import issue_token, revoke_token
 from eagle3web.domain.roles import admit_to_admin
+from eagle3web.enums import TokenScope
 from eagle3web.models import ApiToken, AuditEntry, User
 
 admin.site.unregister(Group)
@@ -62,9 +63,16 @@ class PersonAdmin(UserAdmin):
 
 
 class TokenForm(forms.ModelForm):
+    scopes = forms.MultipleChoiceField(
+        choices=TokenScope.choices,
+        required=False,
+        widget=forms.CheckboxSelectMultiple,
+        help_text="None: all that its owner may.",
+    )
+
     class Meta:
         model = ApiToken
-        fields = ("user", "name", "expires_at")
+        fields = ("user", "name", "scopes", "expires_at")
         help_texts = {"name": "What it is for, such as nightly-report.", "expires_at": "Empty: never."}
 
 
@@ -73,7 +81,7 @@ class ApiTokenAdmin(admin.ModelAdmin):
     """Issued and revoked; never changed, and shown only once."""
 
     form = TokenForm
-    list_display = ("name", "user", "prefix", "created_at", "last_used_at", "expires_at")
+    list_display = ("name", "user", "prefix", "scopes", "created_at", "last_used_at", "expires_at")
     list_filter = ("user",)
     search_fields = ("name", "prefix", "user__username")
     list_select_related = ("user",)
@@ -84,7 +92,8 @@ class ApiTokenAdmin(admin.ModelAdmin):
         return False
 
     def save_model(self, request: HttpRequest, obj: ApiToken, form: forms.ModelForm, change: bool) -> None:
-        token = issue_token(obj.user, obj.name, obj.expires_at, by=cast(User, request.user))
+        by = cast(User, request.user)
+        token = issue_token(obj.user, obj.name, obj.expires_at, scopes=form.cleaned_data["scopes"], by=by)
         obj.pk = ApiToken.objects.get(prefix=token[:8], user=obj.user, name=obj.name).pk
         messages.warning(request, f"The token is {token} — copy it now, it is not shown again.")
 
@@ -92,8 +101,7 @@ class ApiTokenAdmin(admin.ModelAdmin):
         return self.response_post_save_add(request, obj)
 
     def delete_model(self, request: HttpRequest, obj: ApiToken) -> None:
-        record(cast(User, request.user), "token.revoke", obj, owner=obj.user.username, name=obj.name, prefix=obj.prefix)
-        super().delete_model(request, obj)
+        revoke_token(obj, by=cast(User, request.user))
 
     def delete_queryset(self, request: HttpRequest, queryset: Any) -> None:  # noqa: ANN401  (a queryset)
         for token in queryset:

@@ -7,8 +7,10 @@ from ninja.errors import AuthorizationError
 from ninja.security import APIKeyCookie, HttpBearer
 from ninja.utils import check_csrf
 
-from eagle3web.domain.people import user_by_token
-from eagle3web.models import User
+from eagle3web.domain.people import find_token
+from eagle3web.domain.roles import BUDGET as BUDGET_PERMISSIONS
+from eagle3web.enums import TokenScope
+from eagle3web.models import ApiToken, User
 
 
 class TokenAuth(HttpBearer):
@@ -19,11 +21,13 @@ class TokenAuth(HttpBearer):
         self.permission = permission
 
     def authenticate(self, request: HttpRequest, token: str) -> User | None:
-        user = user_by_token(token.strip())
-        if user is not None:
-            request.user = user
-            require(user, self.permission)
-        return user
+        found = find_token(token.strip())
+        if found is None:
+            return None
+        request.user = found.user
+        require_scope(found, needed_scope(request.method or "", self.permission))
+        require(found.user, self.permission)
+        return found.user
 
 
 class SessionAuth(APIKeyCookie):
@@ -52,6 +56,22 @@ class SessionAuth(APIKeyCookie):
 def may(permission: str | None) -> list[Any]:
     """`auth=` of an operation: signed in, and holding the app's `permission` (a codename; None: every signed-in person)."""
     return [TokenAuth(permission), SessionAuth(permission)]
+
+
+def needed_scope(method: str, permission: str | None) -> TokenScope:
+    """What a token must be good for: looking is `read`, changing budgets `budgets`, changing anything else `operate`."""
+    if method in ("GET", "HEAD", "OPTIONS"):
+        return TokenScope.READ
+    return TokenScope.BUDGETS if permission in BUDGET_PERMISSIONS else TokenScope.OPERATE
+
+
+def require_scope(token: ApiToken, scope: TokenScope) -> None:
+    """Raise the 403 that names the scope which the token lacks. A token without scopes has all."""
+    if token.scopes and scope not in token.scopes:
+        good_for = ", ".join(token.scopes)
+        raise AuthorizationError(
+            message=f"This needs a token with the scope {scope}; the token “{token.name}” is good for {good_for} only."
+        )
 
 
 def require(user: User, permission: str | None) -> None:

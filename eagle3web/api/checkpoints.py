@@ -1,14 +1,14 @@
 """Checkpoints: list, one with its manifest, promotion."""
 
 from datetime import datetime
-from typing import Any
+from typing import Any, Literal
 
 from django.http import HttpRequest
 from django.shortcuts import get_object_or_404
 from ninja import Field, Query, Router
 
 from eagle3web.api.auth import may, user_of
-from eagle3web.api.base import Id, Out, Page, Paging, Slug, page
+from eagle3web.api.base import Body, Id, Out, Page, Paging, Slug, page
 from eagle3web.domain import checkpoints
 from eagle3web.models import Checkpoint
 from eagle3web.pages.checkpoints import serving_command
@@ -32,6 +32,8 @@ class CheckpointOut(Out):
     """The best of its run, as training judges it."""
     promoted: bool
     """The project's choice."""
+    review: str
+    """proposed, approved or rejected; empty while nobody proposed it."""
     saved_at: datetime
     removed_at: datetime | None
     """When training deleted the files."""
@@ -54,6 +56,13 @@ class CheckpointFilter(Paging):
     project: Slug | None = None
     run: int | None = Field(None, ge=1, le=2**63 - 1)
     promoted: bool | None = None
+    review: Literal["", "proposed", "approved", "rejected"] | None = None
+    """"" finds those that nobody proposed."""
+
+
+class Promotion(Body):
+    anyway: bool = False
+    """Promote it although nobody approved it."""
 
 
 @router.get("", auth=may("view_checkpoint"), response=Page[CheckpointOut])
@@ -66,6 +75,8 @@ def list_checkpoints(request: HttpRequest, query: Query[CheckpointFilter]) -> di
         rows = rows.filter(run=query.run)
     if query.promoted is not None:
         rows = rows.filter(promoted=query.promoted)
+    if query.review is not None:
+        rows = rows.filter(review=query.review)
     return page(rows, query)
 
 
@@ -75,8 +86,11 @@ def get_checkpoint(request: HttpRequest, checkpoint_id: Id) -> Checkpoint:
 
 
 @router.post("/{checkpoint_id}/promote", auth=may("change_checkpoint"), response=CheckpointOut)
-def promote_checkpoint(request: HttpRequest, checkpoint_id: Id) -> Checkpoint:
-    """Make it the project's drafter, in place of the one that was. 409 when its files are deleted."""
+def promote_checkpoint(request: HttpRequest, checkpoint_id: Id, fields: Promotion) -> Checkpoint:
+    """Make it the project's drafter, in place of the one that was.
+
+    409 when its files are deleted, and when nobody approved it, unless `anyway` says that this is known.
+    """
     row = get_object_or_404(Checkpoint.objects.select_related("project", "attempt"), pk=checkpoint_id)
-    checkpoints.promote(row, user=user_of(request))
+    checkpoints.promote(row, user=user_of(request), anyway=fields.anyway)
     return row

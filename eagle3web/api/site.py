@@ -16,9 +16,11 @@ from ninja.openapi.schema import OpenAPISchema
 
 from eagle3web.api import (
     attempts,
+    audit,
     benchmarks,
     budgets,
     checkpoints,
+    comments,
     datasets,
     engines,
     hosts,
@@ -26,6 +28,7 @@ from eagle3web.api import (
     me,
     pipelines,
     projects,
+    reviews,
     runs,
 )
 from eagle3web.api.arguments import only_known_arguments
@@ -128,6 +131,9 @@ api.add_router("/pipelines", pipelines.router)
 api.add_router("/attempts", attempts.router)
 api.add_router("/attempts", logs.router)
 api.add_router("/checkpoints", checkpoints.router)
+api.add_router("/checkpoints", reviews.router)
+api.add_router("", comments.router)
+api.add_router("/audit", audit.router)
 api.add_router("/benchmarks", benchmarks.router)
 api.add_router("/engines", engines.router)
 api.add_router("/hosts", hosts.router)

@@ -8,6 +8,7 @@ from typing import Any
 from django.db import transaction
 from django.db.models import Max
 
+from eagle3web.domain import notifications
 from eagle3web.domain.clock import database_now
 from eagle3web.enums import AttemptStatus, DatasetState
 from eagle3web.models import Attempt, DatasetProgress, Lease, Run, Transition, User
@@ -28,7 +29,8 @@ def mark(
 
     Consequences, in one transaction:
 
-    * a Transition row with reason and author, which notifications and audit read;
+    * a Transition row with reason and author;
+    * people who want to know are told of an end (domain.notifications);
     * the run gets the same status, if this is its last attempt;
     * `fields` of the attempt are set with it; `attempt` itself is brought up to date;
     * a terminal status sets `ended_at`, frees the attempt's leases, ends its pause, and closes its datasets: none of them
@@ -72,8 +74,9 @@ def close_datasets(attempt: Attempt) -> None:
 def record_transition(
     run: Run, *, old: str, new: str, reason: str, author: User | None, attempt: Attempt | None = None
 ) -> Transition:
-    """Write the row of a change and poke viewers once it is committed."""
+    """Write the row of a change, tell people of an end, and poke viewers once it is committed."""
     announce(run)
+    notifications.tell_of_end(run, attempt, status=new, reason=reason)
     return Transition.objects.create(run=run, attempt=attempt, old=old, new=new, reason=reason, author=author)
 
 

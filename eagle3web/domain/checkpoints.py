@@ -8,10 +8,11 @@ from typing import Any
 from django.conf import settings
 from django.db import transaction
 
-from eagle3web.domain import attempts, audit
+from eagle3web.domain import attempts, audit, notifications
 from eagle3web.domain.event_lines import clean
 from eagle3web.domain.fitting import fit
 from eagle3web.domain.runs import NotAllowedNow
+from eagle3web.enums import Review
 from eagle3web.models import Attempt, Checkpoint, Project, User
 from pipeline.artifacts import Home
 from pipeline.drafter_events import CheckpointSaved
@@ -30,7 +31,8 @@ def record_saved(attempt: Attempt, event: CheckpointSaved, *, at: datetime) -> C
     """Take over that training saved a checkpoint; the same event twice changes nothing.
 
     Consequences: the row of its folder, with manifest and model card where they can be read; no other checkpoint of the run is
-    the best any more, if this is; the rows of folders that were deleted for it say so.
+    the best any more, if this is; the rows of folders that were deleted for it say so;
+    people are told, where it is the best of its project.
     """
     manifest, card = _read_folder(Path(event.path))
     fields: dict[str, Any] = {
@@ -49,14 +51,21 @@ def record_saved(attempt: Attempt, event: CheckpointSaved, *, at: datetime) -> C
     if event.best:
         rows.update(best=False)
     rows.filter(path__in=[path[:500] for path in event.removed], removed_at=None).update(removed_at=at)
-    row, _created = Checkpoint.objects.update_or_create(run_id=attempt.run_id, path=event.path[:500], defaults=fields)
+    row, created = Checkpoint.objects.update_or_create(run_id=attempt.run_id, path=event.path[:500], defaults=fields)
+    if created:
+        notifications.tell_of_checkpoint(row)
     return row
 
 
-def promote(checkpoint: Checkpoint, *, user: User | None) -> bool:
-    """Make it the project's drafter. False: it is already. Raises NotAllowedNow when its files are deleted.
+class NotApprovedError(NotAllowedNow):
+    """Nobody approved the checkpoint. Whoever wants to promote it all the same says so."""
 
-    Consequences: the one that was promoted before is not any more; an AuditEntry names both; viewers are poked.
+
+def promote(checkpoint: Checkpoint, *, user: User | None, anyway: bool = False) -> bool:
+    """Make it the project's drafter. False: it is already.
+
+    Consequences: the one that was promoted before is not any more; an AuditEntry names both, and what stood of the review;
+    viewers are poked. Raises NotAllowedNow when its files are deleted, NotApprovedError without an approval or `anyway`.
     """
     with transaction.atomic():
         # One choice at a time: whoever promotes holds the project's row.
@@ -66,10 +75,14 @@ def promote(checkpoint: Checkpoint, *, user: User | None) -> bool:
             return False
         if row.removed_at is not None:
             raise NotAllowedNow(f"the files of {row} were deleted by training")
+        if row.review != Review.APPROVED and not anyway:
+            raise NotApprovedError(f"{row} is {row.review or 'not proposed yet'}, not approved")
         before = Checkpoint.objects.filter(project=project, promoted=True).first()
         Checkpoint.objects.filter(project=project, promoted=True).update(promoted=False)
         Checkpoint.objects.filter(pk=row.pk).update(promoted=True)
-        audit.record(user, "checkpoint.promote", row, checkpoint=str(row), before=str(before) if before else "")
+        audit.record(
+            user, "checkpoint.promote", row, checkpoint=str(row), before=str(before) if before else "", review=row.review
+        )
         attempts.announce(row.run)
     checkpoint.promoted = True
     return True

@@ -6,7 +6,7 @@ from typing import Any
 
 from django.db import transaction
 
-from eagle3web.domain import attempts, controls
+from eagle3web.domain import attempts, controls, notifications
 from eagle3web.domain.clock import database_now
 from eagle3web.domain.copies import Copies
 from eagle3web.domain.event_lines import clean, read_batch, typed
@@ -42,7 +42,8 @@ class Ingestor:
         """Store the next lines, in one transaction; how many bytes of the file they were. 0: nothing is new.
 
         Consequences: Event rows, what follows from them (domain.copies), acknowledged control messages, the attempt's own
-        fields, a poke; `stage_started` makes a starting attempt run. Lines that are stored already are passed over.
+        fields, what people are told of, a poke; `stage_started` makes a starting attempt run. Lines that are stored already are
+        passed over.
         """
         copies = self._copies or self._read_place()
         batch = read_batch(self._path, offset=self._offset)
@@ -85,6 +86,7 @@ class Ingestor:
             if copies.apply(event, line.t):
                 fields["progress_at"] = line.t + shift
             fields |= self._follow(event)
+            notifications.tell_of_event(self._attempt, event)
             controls.acknowledge(self._attempt, event, at=line.t + shift)
         Event.objects.bulk_create(rows, batch_size=200)
         copies.save()

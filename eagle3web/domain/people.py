@@ -2,7 +2,9 @@
 
 import hashlib
 import secrets
+from collections.abc import Iterable
 from datetime import datetime, timedelta
+from zoneinfo import available_timezones
 
 from django.contrib.auth.hashers import UNUSABLE_PASSWORD_PREFIX
 from django.contrib.auth.tokens import PasswordResetTokenGenerator
@@ -82,17 +84,46 @@ def redeem_sign_in_link(token: str) -> User | None:
     return user
 
 
-def issue_token(user: User, name: str, expires: datetime | None = None, *, by: User | None = None) -> str:
-    """Make an API token that acts for `user`. It is returned this once: only its SHA-256 is stored."""
+def issue_token(
+    user: User, name: str, expires: datetime | None = None, *, scopes: Iterable[str] = (), by: User | None = None
+) -> str:
+    """Make an API token that acts for `user`, within `scopes` (of enums.TokenScope; none: all that its owner may do).
+
+    It is returned this once: only its SHA-256 is stored. An AuditEntry names `by`.
+    """
     token = TOKEN_PREFIX + secrets.token_urlsafe(32)
+    kept = {"name": name, "prefix": token[:8], "scopes": list(scopes)}
     with transaction.atomic():
-        row = ApiToken.objects.create(user=user, name=name, digest=_digest(token), prefix=token[:8], expires_at=expires)
-        record(by, "token.issue", row, owner=user.username, name=name, prefix=row.prefix)
+        row = ApiToken.objects.create(user=user, digest=_digest(token), expires_at=expires, **kept)
+        record(by, "token.issue", row, owner=user.username, **kept)
     return token
 
 
-def user_by_token(token: str) -> User | None:
-    """The active owner of a token that has not expired, or None. Notes the use."""
+def revoke_token(token: ApiToken, *, by: User) -> None:
+    """Delete it: whoever uses it is refused from now on. An AuditEntry says what it was."""
+    with transaction.atomic():
+        record(by, "token.revoke", token, owner=token.user.username, name=token.name, prefix=token.prefix)
+        token.delete()
+
+
+def set_time_zone(user: User, zone: str) -> None:
+    """The zone of every time that this person is shown; "" lets the browser decide. Raises ValueError for an unknown name."""
+    if zone and zone not in available_timezones():
+        raise ValueError(f"there is no time zone {zone!r}")
+    user.time_zone = zone
+    user.save(update_fields=["time_zone"])
+
+
+def change_password(user: User, password: str) -> None:
+    """Set one's own password; its form has judged it. Every other session of the person ends with its next request."""
+    with transaction.atomic():
+        user.set_password(password)
+        user.save(update_fields=["password"])
+        record(user, "person.password", user, username=user.username)
+
+
+def find_token(token: str) -> ApiToken | None:
+    """A token that has not expired and whose owner is active, with its owner, or None. Notes the use."""
     now = timezone.now()
     valid = ApiToken.objects.filter(Q(expires_at=None) | Q(expires_at__gt=now), digest=_digest(token), user__is_active=True)
     row = valid.select_related("user").first()
@@ -100,7 +131,7 @@ def user_by_token(token: str) -> User | None:
         return None
     if row.last_used_at is None or row.last_used_at < now - LAST_USE_STEP:
         ApiToken.objects.filter(pk=row.pk).update(last_used_at=now)
-    return row.user
+    return row
 
 
 def _digest(token: str) -> str:

@@ -9,20 +9,26 @@ from typing import Any
 from django.core.paginator import Page, Paginator
 
 from eagle3web.domain import checkpoints as verbs
+from eagle3web.domain import reviews
 from eagle3web.domain.clock import database_now
 from eagle3web.live.records import Entry, Reading
 from eagle3web.models import BenchmarkRow, Checkpoint, Project
 from eagle3web.pages import fragments
 from eagle3web.pages.rights import Rights
 from eagle3web.pokes import project_topic
-from eagle3web.queries import checkpoints
+from eagle3web.queries import checkpoints, talk
 from eagle3web.queries.benchmarks import Headline, headlines_of_checkpoints
 from pipeline.draft_shape import DraftShape
 from pipeline.sglang_command import launch_command
 
 PER_PAGE = 25
 LIST_FRAGMENTS = {"checkpoints-table": "checkpoints/_table.html"}
-FRAGMENTS = {"checkpoint-head": "checkpoints/_head.html", "checkpoint-stats": "checkpoints/_stats.html"}
+FRAGMENTS = {
+    "checkpoint-head": "checkpoints/_head.html",
+    "checkpoint-stats": "checkpoints/_stats.html",
+    "checkpoint-reviews": "checkpoints/_reviews.html",
+    "comments-news": "talk/_news.html",
+}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -145,7 +151,7 @@ class CheckpointPage:
         self.pokes = frozenset({project_topic(checkpoints.find(self.checkpoint_id).project_id)})
 
     def context(self) -> dict[str, Any]:
-        """Three queries."""
+        """Five queries."""
         row = checkpoints.find(self.checkpoint_id)
         (shown,) = shown_checkpoints([row])
         trouble = ""
@@ -162,6 +168,9 @@ class CheckpointPage:
             "shown": shown,
             "files_away": trouble,
             "command": serving_command(row, measured.shape if measured else ""),
+            "reviews": checkpoints.reviews_of(row.pk),
+            "may_say": {name: reviews.is_allowed(row, state) for state, name in reviews.VERBS.items()},
+            "comments_stamp": talk.stamp(checkpoint=row.pk),
             "other_metrics": [(name, value) for name, value in sorted(row.metrics.items()) if isinstance(value, (int, float))],
         }
 

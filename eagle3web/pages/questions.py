@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from eagle3web.enums import Stage
 from eagle3web.formats import count, tokens
-from eagle3web.models import Attempt, Checkpoint, Run
+from eagle3web.models import Attempt, Run
 from eagle3web.pages.datasets_of_run import Totals, totals
 from eagle3web.queries import runs
 
@@ -33,17 +33,6 @@ def question(verb: str, run: Run) -> Question:
         return ASK_ANY[verb](f"r{run.pk}", newest, KEPT.get(run.stage, "What is written stays."))
     progress = runs.datasets_of(newest.pk) if newest else []
     return ASK[verb](f"r{run.pk}", newest, totals(progress, forecast=False))
-
-
-def promotion(checkpoint: Checkpoint) -> Question:
-    """Whether this is to be the project's drafter. One query."""
-    before = Checkpoint.objects.filter(project=checkpoint.project_id, promoted=True).exclude(pk=checkpoint.pk).first()
-    points = [
-        Point("checkpoints", f"{checkpoint} becomes the one that people are pointed to in {checkpoint.project.name}."),
-        Point("check", f"{before} is not promoted any more; its files stay." if before else "None is promoted by now."),
-        Point("engines", "Engines that run go on with the drafter that they have."),
-    ]
-    return Question(title=f"Promote {checkpoint}?", points=points, act="Promote", refuse="Not now", icon="check")
 
 
 def _kept(now: Totals) -> Point:

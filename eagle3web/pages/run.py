@@ -21,7 +21,7 @@ from eagle3web.pages.lineage import lineage_of
 from eagle3web.pages.rights import Rights
 from eagle3web.pages.stages import PARTS, StagePart
 from eagle3web.pokes import project_topic, run_topic
-from eagle3web.queries import log, points, runs
+from eagle3web.queries import log, points, runs, talk
 
 FRAGMENTS = {
     "run-head": "runs/_head.html",
@@ -30,9 +30,14 @@ FRAGMENTS = {
     "run-facts": "runs/_facts.html",
     "run-trouble": "runs/_trouble.html",
     "log-open": "runs/_log_open.html",
+    "comments-news": "talk/_news.html",
 }
 """Of every stage; each adds its own."""
-QUEUED_FRAGMENTS = {"run-queued": "runs/_queued.html", "lineage": "lineage/_graph.html"}
+QUEUED_FRAGMENTS = {
+    "run-queued": "runs/_queued.html",
+    "lineage": "lineage/_graph.html",
+    "comments-news": "talk/_news.html",
+}
 
 
 @dataclass(frozen=True)
@@ -78,6 +83,7 @@ class RunPage:
             "waits": waits_for(run, now) if run.status == RunStatus.QUEUED else "",
             "look_again": next_change(attempts, now),
             "lineage": lineage_of(self.run_id),
+            "comments_stamp": talk.stamp(run=self.run_id),
         }
         context |= self._of_attempt(run, attempt, now) if attempt else {"state": run.status}
         if context["queued"] and attempt is context["newest"]:

@@ -2,7 +2,7 @@
 
 from django.db.models import Q, QuerySet
 
-from eagle3web.models import Checkpoint
+from eagle3web.models import Checkpoint, CheckpointReview
 
 
 def of_project(project_id: int, *, deleted: bool = False) -> QuerySet[Checkpoint]:
@@ -23,6 +23,11 @@ def of_run(run_id: int) -> list[Checkpoint]:
 def find(checkpoint_id: int) -> Checkpoint:
     """Raises Checkpoint.DoesNotExist. One query."""
     return Checkpoint.objects.select_related("project", "run", "run__author", "attempt").get(pk=checkpoint_id)
+
+
+def reviews_of(checkpoint_id: int) -> list[CheckpointReview]:
+    """What was said of it, the newest first. One query."""
+    return list(CheckpointReview.objects.filter(checkpoint=checkpoint_id).select_related("author").order_by("-id")[:100])
 
 
 def _light(rows: QuerySet[Checkpoint]) -> QuerySet[Checkpoint]:

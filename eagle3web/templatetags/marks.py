@@ -13,6 +13,7 @@ from eagle3web.text import visible
 register = template.Library()
 
 LOOKS = {"healthy": "finished", "loading": "starting", "hanging": "silent", "down": "failed", "unknown": "pending",
+         "proposed": "queued", "approved": "finished", "rejected": "failed",
          "importing": "starting", "ready": "finished", "disabled": "stopped", "truncated": "silent",
          "success": "finished", "error": "failed", "warning": "silent", "info": "pending"}  # fmt: skip
 """Words that borrow colour and shape from a state."""

@@ -1,11 +1,8 @@
 """Checkpoints: the list, one of them, promotion, and its files as an archive."""
 
-import json
-
-from django.contrib import messages
 from django.core.handlers.asgi import ASGIRequest
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase, StreamingHttpResponse
-from django.shortcuts import get_object_or_404, redirect, render
+from django.shortcuts import get_object_or_404, render
 from django.urls import reverse
 from django.views.decorators.http import require_http_methods, require_safe
 
@@ -13,13 +10,16 @@ from eagle3web.domain import checkpoints
 from eagle3web.domain.archives import Archive
 from eagle3web.domain.runs import NotAllowedNow
 from eagle3web.models import Checkpoint, Project
+from eagle3web.pages.checkpoint_questions import promotion, promotion_anyway
 from eagle3web.pages.checkpoints import CheckpointPage, CheckpointsPage
 from eagle3web.pages.configs import flat
 from eagle3web.pages.lineage import lineage_of
-from eagle3web.pages.questions import promotion
 from eagle3web.pages.rights import rights
 from eagle3web.pages.topics import topics
+from eagle3web.talk_forms import AnywayForm
 from eagle3web.views.access import allowed, looking, person
+from eagle3web.views.comments import talk_of
+from eagle3web.views.reviews import done
 
 
 @require_safe
@@ -50,28 +50,29 @@ def show(request: HttpRequest, checkpoint_id: int) -> HttpResponse:
         "lineage": lineage_of(row.run_id, checkpoint_id=row.pk),
         "topics": topics(f"checkpoint/{row.pk}", row.project_id),
     }
+    context |= talk_of(row, person(request))
     return render(request, "checkpoints/checkpoint.html", context)
 
 
 @require_http_methods(["GET", "POST"])
 @allowed("view_run", "change_checkpoint")
 def promote(request: HttpRequest, checkpoint_id: int) -> HttpResponse:
-    """GET asks, with what it replaces; POST makes it the project's drafter."""
+    """GET asks, with what it replaces; POST makes it the project's drafter. What nobody approved is asked for once more."""
     row = get_object_or_404(Checkpoint.objects.select_related("project", "run"), pk=checkpoint_id)
-    back = reverse("checkpoint", args=[row.pk])
-    refusal, status = "", 200
+    question, refusal, form, status = promotion(row), "", None, 200
     if request.method == "POST":
+        anyway = request.POST.get("anyway") == "True"
         try:
-            changed = checkpoints.promote(row, user=person(request))
+            changed = checkpoints.promote(row, user=person(request), anyway=anyway)
+        except checkpoints.NotApprovedError:
+            question, form, status = promotion_anyway(row), AnywayForm(initial={"anyway": True}), 409
         except NotAllowedNow as error:
             refusal, status = str(error), 409
         else:
             said = f"{row} is {'promoted' if changed else 'promoted already'}"
-            if request.headers.get("HX-Request"):
-                return HttpResponse(status=204, headers={"HX-Trigger": json.dumps({"done": {"title": said}})})
-            messages.success(request, said)
-            return redirect(back)
-    context = {"project": row.project, "checkpoint": row, "back": back, "question": promotion(row), "refusal": refusal}
+            return done(request, said, reverse("checkpoint", args=[row.pk]))
+    context = {"project": row.project, "checkpoint": row, "back": reverse("checkpoint", args=[row.pk])}
+    context |= {"question": question, "refusal": refusal, "form": form}
     template = "runs/_question.html" if request.headers.get("HX-Request") else "checkpoints/question.html"
     return render(request, template, context, status=status)
 

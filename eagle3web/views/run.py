@@ -11,6 +11,7 @@ from eagle3web.pages.rights import rights
 from eagle3web.pages.run import RunPage
 from eagle3web.pages.topics import topics
 from eagle3web.views.access import looking, person
+from eagle3web.views.comments import talk_of
 
 
 @require_safe
@@ -41,5 +42,6 @@ def show(request: HttpRequest, run_id: int, number: int, *, follows_newest: bool
         context |= page.details(attempt)
         context["config_keys"] = list(flat(context["config"]))
     context |= {"unfinished": ("", 0), "follows_newest": follows_newest}
+    context |= talk_of(context["run"], person(request))
     context["topics"] = topics(f"run/{run_id}/{number}", context["project"].pk)
     return render(request, "runs/run.html", context)

@@ -8,7 +8,7 @@ from django.contrib.messages import get_messages
 from django.test import Client
 from django.urls import reverse
 
-from eagle3web.domain.people import user_by_token
+from eagle3web.domain.people import find_token
 from eagle3web.enums import Role
 from eagle3web.models import ApiToken, AuditEntry, User
 from tests.support import factories as make
@@ -47,7 +47,9 @@ def test_token_is_shown_once_and_works(root: Client) -> None:
     (message,) = [str(message) for message in get_messages(response.wsgi_request)]
     found = re.search(r"The token is (\S+) —", message)
     assert found is not None
-    assert user_by_token(found[1]) == ada
+    token = find_token(found[1])
+    assert token is not None
+    assert token.user == ada
     assert found[1] not in root.get(reverse("admin:eagle3web_apitoken_changelist") + "?q=nightly").content.decode().replace(
         message, ""
     )

@@ -23,6 +23,9 @@ def test_checkpoints_are_filtered_by_project_run_and_promotion(api: Caller) -> N
     assert len(ids()) == 3
     assert ids(project=first.project.slug) == [second.pk, first.pk]
     assert ids(run=first.run_id, promoted=True) == [first.pk]
+    Checkpoint.objects.filter(pk=second.pk).update(review="approved")
+    assert ids(review="approved") == [second.pk]
+    assert len(ids(review="")) == 2
 
 
 def test_one_checkpoint_says_how_to_serve_it(api: Caller) -> None:
@@ -38,7 +41,9 @@ def test_one_checkpoint_says_how_to_serve_it(api: Caller) -> None:
 def test_promotion_moves_and_is_refused_for_deleted_files(api: Caller) -> None:
     first = make.checkpoint(promoted=True)
     second = make.checkpoint(first.attempt)
-    assert api.post(f"/api/checkpoints/{second.pk}/promote").json()["promoted"] is True
+    refused = api.post(f"/api/checkpoints/{second.pk}/promote")
+    assert (refused.status_code, "not approved" in refused.json()["detail"]) == (409, True)
+    assert api.post(f"/api/checkpoints/{second.pk}/promote", {"anyway": True}).json()["promoted"] is True
     assert list(Checkpoint.objects.filter(promoted=True)) == [second]
     Checkpoint.objects.filter(pk=first.pk).update(removed_at=first.saved_at)
     answer = api.post(f"/api/checkpoints/{first.pk}/promote")

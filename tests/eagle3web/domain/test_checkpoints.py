@@ -5,6 +5,7 @@ import pytest
 
 from eagle3web.domain import checkpoints
 from eagle3web.domain.runs import NotAllowedNow
+from eagle3web.enums import Review
 from eagle3web.models import Attempt, AuditEntry, Checkpoint
 from tests.support import factories, told
 
@@ -59,7 +60,7 @@ def test_manifest_that_is_none_is_left_out(attempt: Attempt, body: str) -> None:
 
 
 def test_promote_takes_the_place_of_the_one_before(attempt: Attempt) -> None:
-    first, second = factories.checkpoint(attempt, step=1), factories.checkpoint(attempt, step=2)
+    first, second = (factories.checkpoint(attempt, step=step, review=Review.APPROVED) for step in (1, 2))
     user = factories.user("ada")
     assert checkpoints.promote(first, user=user)
     assert checkpoints.promote(second, user=user)
@@ -67,15 +68,23 @@ def test_promote_takes_the_place_of_the_one_before(attempt: Attempt) -> None:
     assert list(Checkpoint.objects.filter(promoted=True)) == [second]
     entry = AuditEntry.objects.latest("id")
     assert (entry.verb, entry.user, entry.detail) == (
-        "checkpoint.promote", user, {"checkpoint": str(second), "before": str(first)},
+        "checkpoint.promote", user, {"checkpoint": str(second), "before": str(first), "review": "approved"},
     )  # fmt: skip
 
 
 def test_promote_leaves_other_projects_alone(attempt: Attempt) -> None:
     other = factories.checkpoint()
-    checkpoints.promote(other, user=None)
-    checkpoints.promote(factories.checkpoint(attempt), user=None)
+    checkpoints.promote(other, user=None, anyway=True)
+    checkpoints.promote(factories.checkpoint(attempt), user=None, anyway=True)
     assert Checkpoint.objects.filter(promoted=True).count() == 2
+
+
+@pytest.mark.parametrize("review", ["", Review.PROPOSED, Review.REJECTED])
+def test_promote_asks_for_an_approval(attempt: Attempt, review: str) -> None:
+    row = factories.checkpoint(attempt, review=review)
+    with pytest.raises(checkpoints.NotApprovedError, match="not approved"):
+        checkpoints.promote(row, user=None)
+    assert checkpoints.promote(row, user=None, anyway=True)
 
 
 def test_promote_refuses_what_was_deleted(attempt: Attempt) -> None:
@@ -86,7 +95,7 @@ def test_promote_refuses_what_was_deleted(attempt: Attempt) -> None:
 
 def test_replayed_event_keeps_the_promotion(attempt: Attempt) -> None:
     told.tell(attempt, [(1, told.saved(attempt, 200))])
-    checkpoints.promote(Checkpoint.objects.get(), user=None)
+    checkpoints.promote(Checkpoint.objects.get(), user=None, anyway=True)
     checkpoints.record_saved(attempt, told.saved(attempt, 200), at=Checkpoint.objects.get().saved_at)
     assert Checkpoint.objects.get().promoted
 

@@ -6,7 +6,8 @@ from pathlib import Path
 import pytest
 from django.test import Client
 
-from eagle3web.models import Checkpoint
+from eagle3web.enums import Review
+from eagle3web.models import AuditEntry, Checkpoint
 from tests.eagle3web.views.conftest import client_of
 from tests.support import factories
 
@@ -16,7 +17,7 @@ HTMX = {"HX-Request": "true"}
 
 @pytest.fixture
 def checkpoint() -> Checkpoint:
-    return factories.checkpoint(step=100, folder=True)
+    return factories.checkpoint(step=100, folder=True, review=Review.APPROVED)
 
 
 @pytest.fixture
@@ -49,6 +50,18 @@ def test_promotion_of_deleted_files_is_refused_with_the_reason(promoter: Client,
     answer = promoter.post(f"/checkpoints/{checkpoint.pk}/promote/", headers=HTMX)
     assert answer.status_code == 409
     assert "were deleted by training" in answer.content.decode()
+
+
+def test_what_nobody_approved_is_asked_for_once_more(promoter: Client, checkpoint: Checkpoint) -> None:
+    Checkpoint.objects.update(review=Review.REJECTED)
+    path = f"/checkpoints/{checkpoint.pk}/promote/"
+    assert "It was rejected." in promoter.get(path, headers=HTMX).content.decode()
+    asked = promoter.post(path, headers=HTMX)
+    assert (asked.status_code, Checkpoint.objects.filter(promoted=True).exists()) == (409, False)
+    assert "Promote it all the same" in asked.content.decode()
+    assert promoter.post(path, {"anyway": "True"}, headers=HTMX).status_code == 204
+    assert list(Checkpoint.objects.filter(promoted=True)) == [checkpoint]
+    assert AuditEntry.objects.get(verb="checkpoint.promote").detail["review"] == "rejected"
 
 
 def test_viewer_may_not_promote(viewer: Client, checkpoint: Checkpoint) -> None:

@@ -1,0 +1,51 @@
+"""The audit trail, for programs that keep it elsewhere."""
+
+from datetime import datetime
+from typing import Any
+
+from django.http import HttpRequest
+from ninja import Field, Query, Router, Schema
+from pydantic import AwareDatetime
+
+from eagle3web.api.auth import may
+from eagle3web.api.base import Out, Text
+from eagle3web.queries import audit
+
+router = Router(tags=["audit"])
+
+
+class EntryOut(Out):
+    id: int
+    at: datetime
+    person: str | None = Field(None, alias="user.username")
+    """Null when the system acted by itself."""
+    verb: str
+    thing: str = Field(alias="target")
+    detail: dict[str, Any]
+
+
+class Entries(Out):
+    items: list[EntryOut]
+    """The newest first."""
+    before: int | None
+    """Goes on to older ones; null at the end. Entries that come meanwhile move nothing."""
+
+
+class EntryFilter(Schema):
+    person: Text = Field("", max_length=150)
+    """A username; `system` for what nobody did."""
+    verb: Text = Field("", max_length=40)
+    """Such as `run.stop`, or `run` for all of them."""
+    thing: Text = Field("", max_length=200)
+    since: AwareDatetime | None = None
+    until: AwareDatetime | None = None
+    before: int | None = Field(None, ge=1, le=2**63 - 1)
+    limit: int = Field(100, ge=1, le=500)
+
+
+@router.get("", auth=may("view_auditentry"), response=Entries)
+def list_audit(request: HttpRequest, query: Query[EntryFilter]) -> dict[str, Any]:
+    """Who did what to what."""
+    wanted = audit.AuditFilter(person=query.person, verb=query.verb, thing=query.thing, since=query.since, until=query.until)
+    found, before = audit.slice_of(audit.entries(wanted), before=query.before, limit=query.limit)
+    return {"items": found, "before": before}
