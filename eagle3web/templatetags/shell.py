@@ -40,14 +40,15 @@ class Item:
 
 @register.inclusion_tag("shell/_sidebar.html", takes_context=True)
 def sidebar(context: dict[str, Any]) -> dict[str, Any]:
-    """The menu: of the page's project, or of the one that this person last looked at."""
+    """The menu: of the page's project, or of the one that this person last looked at. Empty for who may not look at any."""
     request: HttpRequest = context["request"]
-    projects = nav.projects()
+    may_look = request.user.has_perm("eagle3web.view_run")
+    projects = nav.projects() if may_look else []
     project = context.get("project") or _last_project(request, projects)
     if project is not None and request.session.get("project") != project.pk:
         request.session["project"] = project.pk
     user = request.user
-    items, shared = _project_items(request, project), _shared_items(request)
+    items, shared = _project_items(request, project), _shared_items(request) if may_look else []
     return {
         "csrf_token": context.get("csrf_token"),
         "user": user,
@@ -95,6 +96,8 @@ def _shared_items(request: HttpRequest) -> list[Item]:
         Item(word, icon, reverse(route), name == route or name in inside, fragment)
         for word, icon, route, inside, fragment in places
     ]
+    if request.user.has_perm("eagle3web.view_auditentry"):
+        items.append(Item("Audit", "audit", reverse("audit"), name == "audit"))
     if request.user.is_staff:
         items.append(Item("Admin", "admin", reverse("admin:index"), current=False))
     return items

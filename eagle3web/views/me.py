@@ -15,6 +15,7 @@ from eagle3web.domain import people
 from eagle3web.models import ApiToken
 from eagle3web.pages.me import me
 from eagle3web.pages.questions import Point, Question
+from eagle3web.pages.topics import topics
 from eagle3web.person_forms import NewTokenForm, PasswordForm, TimeZoneForm
 from eagle3web.views.access import person
 from eagle3web.views.reviews import done
@@ -97,6 +98,7 @@ def _page(request: HttpRequest, **forms: Any) -> HttpResponse:
         "zone_form": forms.get("zone_form") or TimeZoneForm(initial={"time_zone": user.time_zone}),
         "token_form": forms.get("token_form") or NewTokenForm(),
     }
+    context["topics"] = topics("", request.session.get("project"))
     return render(request, "me/me.html", context, status=422 if forms else 200)
 
 

@@ -72,7 +72,7 @@ def test_benchmark_draws_its_charts_and_colours_tokens_by_depth(page: Page, site
 
 
 def test_checkpoint_is_promoted_after_one_question(page: Page, site: System, user: User) -> None:
-    row = factories.checkpoint(attempt_of("train", site), folder=True)
+    row = factories.checkpoint(attempt_of("train", site), folder=True, review="approved")
     sign_in(page, user)
     page.goto(f"/checkpoints/{row.pk}/")
     expect(page.locator("#live")).to_contain_text("Live")
@@ -81,7 +81,7 @@ def test_checkpoint_is_promoted_after_one_question(page: Page, site: System, use
     expect(dialog).to_contain_text("None is promoted by now.")
     dialog.get_by_role("button", name="Promote").click()
     expect(page.locator("#toasts")).to_contain_text(f"{row} is promoted")
-    expect(page.locator("#checkpoint-head .pill")).to_have_text("promoted")
+    expect(page.locator("#checkpoint-head .pill")).to_have_text(["promoted", "approved"])
     assert Checkpoint.objects.get().promoted
     page.get_by_role("button", name="Copy").click()
     expect(page.get_by_role("button", name="Copied")).to_be_visible()

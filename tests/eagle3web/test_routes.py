@@ -32,6 +32,8 @@ from tests.support.system import System
 PUBLIC = "public"
 SIGNED_IN = ""
 """Every signed-in person, whatever their role."""
+OWN = SIGNED_IN
+"""What belongs to the person: another one's is not theirs, whatever their role (see the views' own tests)."""
 LOOK = "view_run"
 METHODS = ("GET", "POST", "PUT", "PATCH", "DELETE")
 Rule = dict[str, str]
@@ -86,6 +88,13 @@ PAGES: dict[str, Rule] = {
     "projects/<str:slug>/checkpoints/": pages(LOOK),
     "checkpoints/<int:checkpoint_id>/": pages(LOOK),
     "checkpoints/<int:checkpoint_id>/promote/": acts("change_checkpoint"),
+    "checkpoints/<int:checkpoint_id>/propose/": acts("change_checkpoint"),
+    "checkpoints/<int:checkpoint_id>/approve/": acts("change_checkpoint"),
+    "checkpoints/<int:checkpoint_id>/reject/": acts("change_checkpoint"),
+    "checkpoints/<int:checkpoint_id>/comments/": pages(LOOK, "GET", "POST"),
+    "runs/<int:run_id>/comments/": pages(LOOK, "GET", "POST"),
+    "comments/<int:comment_id>/": pages(OWN, "GET", "POST"),
+    "comments/<int:comment_id>/remove/": pages(OWN, "GET", "POST"),
     "checkpoints/<int:checkpoint_id>/download.tar": pages(LOOK),
     "benchmarks/": pages(LOOK),
     "projects/<str:slug>/benchmarks/": pages(LOOK),
@@ -101,6 +110,18 @@ PAGES: dict[str, Rule] = {
     "engines/register/": acts("add_engine"),
     "hosts/<path:name>/": pages(LOOK),
     "search/": pages(LOOK),
+    "me/": pages(OWN),
+    "me/time-zone/": pages(OWN, "POST"),
+    "me/password/": pages(OWN, "GET", "POST"),
+    "me/tokens/": pages(OWN, "POST"),
+    "me/tokens/<int:token_id>/revoke/": pages(OWN, "GET", "POST"),
+    "me/channels/new/": pages(OWN, "GET", "POST"),
+    "me/channels/<int:channel_id>/": pages(OWN, "GET", "POST"),
+    "me/channels/<int:channel_id>/test/": pages(OWN, "POST"),
+    "me/channels/<int:channel_id>/remove/": pages(OWN, "GET", "POST"),
+    "audit/": pages("view_auditentry"),
+    "audit/export.csv": pages("view_auditentry"),
+    "audit/export.json": pages("view_auditentry"),
     "healthz": pages(PUBLIC),
     "favicon.ico": pages(PUBLIC),
 }
@@ -139,6 +160,14 @@ API: dict[str, Rule] = {
     "checkpoints": pages("view_checkpoint"),
     "checkpoints/<checkpoint_id>": pages("view_checkpoint"),
     "checkpoints/<checkpoint_id>/promote": pages("change_checkpoint", "POST"),
+    "checkpoints/<checkpoint_id>/reviews": pages("view_checkpointreview"),
+    "checkpoints/<checkpoint_id>/propose": pages("change_checkpoint", "POST"),
+    "checkpoints/<checkpoint_id>/approve": pages("change_checkpoint", "POST"),
+    "checkpoints/<checkpoint_id>/reject": pages("change_checkpoint", "POST"),
+    "checkpoints/<checkpoint_id>/comments": pages("view_comment", "GET", "POST"),
+    "runs/<run_id>/comments": pages("view_comment", "GET", "POST"),
+    "comments/<comment_id>": pages(OWN, "PATCH", "DELETE"),
+    "audit": pages("view_auditentry"),
     "benchmarks": pages("view_benchmarkrow"),
     "benchmarks/<benchmark_id>": pages("view_benchmarkrow"),
     "engines": {"GET": "view_engine", "POST": "add_engine"},
@@ -180,7 +209,8 @@ GUARDED = [
 ARGUMENTS = {
     "answer_id": "1", "flag_id": "1",
     "slug": "k2", "name": "k2", "token": "x", "number": "1", "run_id": "1", "attempt_id": "1", "revision_id": "1",
-    "budget_id": "1", "checkpoint_id": "1", "benchmark_id": "2", "id": "1", "object_id": "1", "content_type_id": "1",
+    "budget_id": "1", "checkpoint_id": "1", "benchmark_id": "2", "comment_id": "1",
+    "token_id": "1", "channel_id": "1", "id": "1", "object_id": "1", "content_type_id": "1",
 }  # fmt: skip
 
 
@@ -237,7 +267,7 @@ def world(db: None, home: Path) -> None:
     make.engine(pk=1, name="k2")
     make.host(pk=1, name="k2")
     attempt = make.attempt(make.run(project, pk=1), pk=1, status=AttemptStatus.RUNNING)
-    make.checkpoint(attempt, pk=1, folder=True)
+    make.comment(make.checkpoint(attempt, pk=1, folder=True), pk=1)
     make.attempt(make.run(project, pk=2, stage="benchmark"), pk=2)
 
 

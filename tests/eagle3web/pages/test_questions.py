@@ -1,6 +1,6 @@
 import pytest
 
-from eagle3web.pages.questions import promotion, question
+from eagle3web.pages.questions import question
 from tests.support import factories
 
 pytestmark = pytest.mark.django_db
@@ -25,10 +25,3 @@ def test_later_stages_speak_of_no_answers_and_budgets(verb: str) -> None:
     attempt = factories.attempt(factories.run(stage="train"))
     words = " ".join(point.text for point in question(verb, attempt.run).points)
     assert [word for word in ("answer", "budget", "request") if word in words] == []
-
-
-def test_promotion_says_what_it_replaces() -> None:
-    first = factories.checkpoint(promoted=True)
-    second = factories.checkpoint(first.attempt)
-    assert [f"{first} is not promoted any more" in point.text for point in promotion(second).points] == [False, True, False]
-    assert "None is promoted by now." in [point.text for point in promotion(factories.checkpoint()).points]
