@@ -80,6 +80,11 @@ def size(value: float | None) -> str:
     return f"{short(value)}B" if abs(value) >= 999.95 else f"{count(value)} B"
 
 
+def decimal(value: float | None) -> str:
+    """Two digits after the point, for losses and accept lengths: `2.69`."""
+    return UNKNOWN if value is None else f"{value:.2f}"
+
+
 def times(value: float | None) -> str:
     """A factor: `1.42×`."""
     return UNKNOWN if value is None else f"{value:.2f}×"

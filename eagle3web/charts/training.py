@@ -20,7 +20,7 @@ LABEL_PX = 13
 def loss_figure(lines: Lines, resumed: Resumed) -> dict[str, Any]:
     train, held_out = lines.get("loss", []), lines.get("eval_loss", [])
     data = [
-        _line("loss", "training", train, color="@accent"),
+        _line("loss", "training", train, color="@accent") | {"smooths": True},
         _marked("eval_loss", "held-out", held_out, color="@series-2", symbol="diamond"),
     ]
     labels = [

@@ -6,6 +6,7 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from django.template.loader import get_template
+from django.urls import reverse
 
 from eagle3web.domain import leases, lineage
 from eagle3web.domain.clock import database_now
@@ -114,6 +115,7 @@ class RunPage:
             "previous": before,
             "differences": differences(before.config, full.config) if before else [],
             "points_after": last,
+            "points_url": reverse("attempt-points", args=[self.run_id, self.number]),
         }
 
     def read(self, now: datetime) -> Reading:

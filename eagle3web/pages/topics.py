@@ -22,7 +22,7 @@ ID = r"(\d{1,15})"
 TOPICS: dict[str, Opener] = {
     f"project/{ID}": lambda may, ids: OverviewPage(ids[0], may),
     f"budgets/{ID}": lambda may, ids: BudgetsPage(ids[0], may),
-    f"runs/{ID}": lambda may, ids: RunListPage(ids[0], may),
+    f"runs/{ID}/{ID}": lambda may, ids: RunListPage(ids[0], ids[1], may),
     f"run/{ID}/{ID}": lambda may, ids: RunPage(ids[0], ids[1], may),
     f"checkpoints/{ID}": lambda may, ids: CheckpointsPage(ids[0], may),
     f"checkpoint/{ID}": lambda may, ids: CheckpointPage(ids[0], may),

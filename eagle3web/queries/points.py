@@ -1,12 +1,13 @@
 """Points of charts."""
 
 from collections.abc import Collection
-from datetime import datetime
+from datetime import UTC, datetime
 
 from django.db.models import F, Max, Q
 from django.db.models.functions import Mod
 
 from eagle3web.models import MetricPoint
+from eagle3web.queries.sampling import min_max
 
 LIMIT = 2000
 """Points of one name that a chart draws; more are sampled."""
@@ -36,6 +37,22 @@ def points_of(attempt_id: int, name: str, *, up_to: int) -> tuple[list[Point], i
         rows = rows.annotate(place=Mod(F("pk"), -(-total // LIMIT))).filter(Q(place=0) | Q(pk__in=list(last)))
     found = rows.order_by("pk").values_list("series", "t", "value")
     return [(series, milliseconds(t), value) for series, t, value in found], total
+
+
+def points_between(
+    attempt_id: int, names: Collection[str], low: int, high: int
+) -> tuple[dict[tuple[str, str], list[tuple[int, float]]], int]:
+    """(metric, series) → points from `low` to `high` milliseconds, LIMIT of each line at most; and the most that one has.
+
+    One query.
+    """
+    moments = [datetime.fromtimestamp(value / 1000, UTC) for value in (low, high)]
+    rows = MetricPoint.objects.filter(attempt=attempt_id, name__in=list(names), t__range=moments)
+    found: dict[tuple[str, str], list[tuple[int, float]]] = {}
+    for name, series, t, value in rows.order_by("name", "pk").values_list("name", "series", "t", "value"):
+        found.setdefault((name, series), []).append((milliseconds(t), value))
+    most = max((len(own) for own in found.values()), default=0)
+    return {key: min_max(own, LIMIT) for key, own in found.items()}, most
 
 
 def points_after(

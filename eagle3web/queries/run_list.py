@@ -1,28 +1,44 @@
 """Lists of runs: what is asked for each page of them."""
 
-from collections import defaultdict
+import json
+from collections import Counter, defaultdict
 from collections.abc import Iterable
 from datetime import datetime, timedelta
 
-from django.db.models import Count, OuterRef, QuerySet, Subquery, Sum
+from django.db.models import Count, Q, QuerySet
+from django.db.models.functions import Substr
 
 from eagle3web.enums import RunStatus
-from eagle3web.models import Attempt, DatasetProgress, Run, Transition
+from eagle3web.models import Attempt, Run, Star, Transition
 
 JUST_NOW = timedelta(minutes=10)
 ROWS = 60
+NOTE = 200
+"""Characters of a run's notes that a list needs."""
+LOOKED_AT = 1000
+"""Newest runs whose tags are offered."""
 
 
 def runs_of(project_id: int) -> QuerySet[Run]:
-    """All runs of a project, the newest first."""
-    return Run.objects.filter(project=project_id).select_related("author").defer("config").order_by("-id")
+    """All runs of a project, the newest first; `note` is how its notes begin."""
+    rows = Run.objects.filter(project=project_id).select_related("author").defer("config", "notes")
+    return rows.annotate(note=Substr("notes", 1, NOTE)).order_by("-id")
 
 
-def with_tokens(runs: QuerySet[Run]) -> QuerySet[Run]:
-    """Annotated with `token_sum`, what the last attempt has on disk; to sort by it."""
-    last = Attempt.objects.filter(run=OuterRef(OuterRef("pk"))).order_by("-number").values("pk")[:1]
-    rows = DatasetProgress.objects.filter(attempt=Subquery(last)).order_by().values("attempt")
-    return runs.annotate(token_sum=Subquery(rows.annotate(sum=Sum("tokens")).values("sum")))
+def tagged(tag: str) -> Q:
+    """Runs that have this tag, whatever its case. Tags are stored as JSON, escaped in one database and not in the other."""
+    return Q(tags__icontains=json.dumps(tag)) | Q(tags__icontains=json.dumps(tag, ensure_ascii=False))
+
+
+def saying(text: str) -> Q:
+    """Runs that hold the text in their title, tags, notes or author's name, or that have this number or config hash."""
+    in_tags = Q(tags__icontains=text) | Q(tags__icontains=json.dumps(text)[1:-1])
+    wanted = Q(title__icontains=text) | in_tags | Q(notes__icontains=text)
+    wanted |= Q(author__username__icontains=text) | Q(config_hash=text)
+    number = text.removeprefix("r")
+    if number.isascii() and number.isdigit() and len(number) < 16:
+        wanted |= Q(pk=int(number))
+    return wanted
 
 
 def last_attempts(run_ids: Iterable[int]) -> dict[int, Attempt]:
@@ -59,6 +75,17 @@ def authors(project_id: int) -> list[tuple[int, str]]:
 def stages(project_id: int) -> set[str]:
     """Stages that runs of the project have. One query."""
     return set(Run.objects.filter(project=project_id).order_by().values_list("stage", flat=True).distinct())
+
+
+def tags_of(project_id: int) -> list[str]:
+    """Tags of the project's newest runs, the most used first. One query."""
+    rows = Run.objects.filter(project=project_id).order_by("-id").values_list("tags", flat=True)[:LOOKED_AT]
+    return [tag for tag, _ in Counter(tag for tags in rows for tag in tags).most_common(100)]
+
+
+def starred(user_id: int, run_ids: Iterable[int]) -> frozenset[int]:
+    """Those of the runs that the person has starred. One query."""
+    return frozenset(Star.objects.filter(user=user_id, run__in=list(run_ids)).values_list("run_id", flat=True))
 
 
 def counts(project_id: int) -> tuple[int, int]:

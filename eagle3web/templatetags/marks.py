@@ -134,17 +134,25 @@ def spark(values: Sequence[float], words: str) -> SafeString:
 
 @register.simple_tag
 def figure(
-    key: str, title: str, data: Mapping[str, Any], classes: str = "", points_after: int | None = None, written: str = "tokens"
+    key: str,
+    title: str,
+    data: Mapping[str, Any],
+    classes: str = "",
+    points_after: int | None = None,
+    written: str = "tokens",
+    points_url: str = "",
 ) -> SafeString:
     """A chart that charts.js draws from the figure inside it.
 
     With `points_after` it is live: newer points come by socket, and the labels at the ends of its lines write their values as
-    `tokens`, `decimal` or `percent`.
+    `tokens`, `decimal` or `percent`. With `points_url` a part that somebody zooms into is loaded from there in full.
     """
     after = format_html(' data-after="{}" data-written="{}"', points_after, written) if points_after is not None else ""
+    whole = format_html(' data-points="{}"', points_url) if points_url else ""
     return format_html(
-        '<div class="chart {}" id="{}" role="img" aria-label="{}"{}>{}</div>', classes, key, title, after, json_script(data)
-    )
+        '<div class="chart {}" id="{}" role="img" aria-label="{}"{}{}>{}</div>',
+        classes, key, title, after, whole, json_script(data),
+    )  # fmt: skip
 
 
 @register.simple_tag

@@ -29,6 +29,7 @@ _filter("rate", formats.rate)
 _filter("percent", formats.percent)
 _filter("duration", formats.duration)
 _filter("bytes", formats.size)
+_filter("decimal", formats.decimal)
 _filter("times", formats.times)
 _filter("milliseconds", formats.milliseconds)
 

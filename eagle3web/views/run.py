@@ -10,6 +10,7 @@ from eagle3web.pages.configs import flat
 from eagle3web.pages.rights import rights
 from eagle3web.pages.run import RunPage
 from eagle3web.pages.topics import topics
+from eagle3web.queries.run_list import starred
 from eagle3web.views.access import looking, person
 from eagle3web.views.comments import talk_of
 
@@ -43,5 +44,6 @@ def show(request: HttpRequest, run_id: int, number: int, *, follows_newest: bool
         context["config_keys"] = list(flat(context["config"]))
     context |= {"unfinished": ("", 0), "follows_newest": follows_newest}
     context |= talk_of(context["run"], person(request))
+    context["starred"] = bool(starred(person(request).pk, [run_id]))
     context["topics"] = topics(f"run/{run_id}/{number}", context["project"].pk)
     return render(request, "runs/run.html", context)

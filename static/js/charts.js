@@ -3,6 +3,8 @@
 // serves light and dark. The server sends figures, this file owns their look; a page never styles a chart.
 // Times travel as milliseconds since 1970; Plotly knows no zones, so they are moved to the reader's wall clock when drawn.
 import { clock, zoneOffset } from "./formats.js";
+import { smoothed } from "./smoothing.js";
+import { startZoom } from "./zoom.js";
 
 const probe = document.createElement("span");
 probe.hidden = true;
@@ -74,20 +76,30 @@ const zoned = (figure) => {
   if (layout.xaxis.range) layout.xaxis = { ...layout.xaxis, range: layout.xaxis.range.map(local) };
   return { ...figure, data: figure.data.map((trace) => ({ ...trace, x: trace.x.map(local), y: [...trace.y] })), layout };
 };
+// A part that somebody zoomed into has points of its own.
+const visible = (el) => el.figure.data.map((trace) => ({ ...trace, ...el.zoomed?.lines[trace.meta] }));
+const zoomLayout = (el) => {
+  if (!el.dataset.points) return {};
+  const axis = { fixedrange: false, ...(el.zoomed && { range: el.zoomed.range, autorange: false }) };
+  return { xaxis: axis, dragmode: matchMedia("(pointer: coarse)").matches ? false : "zoom" };
+};
 const redraw = (el) => {
   // Copies: Plotly takes the same array for the same points, and lines grow in place.
-  const data = el.figure.data.map((trace) => thin({ ...trace, x: [...trace.x], y: [...trace.y] }));
+  const data = visible(el).map((trace) => thin({ ...trace, x: [...trace.x], y: [...trace.y] })).flatMap(smoothed);
   const figure = zoned({ ...el.figure, data });
   let plot = el.querySelector(".plot");
-  if (!plot) {
+  const isNew = !plot;
+  if (isNew) {
     plot = document.createElement("div");
     plot.className = "plot";
     el.append(plot);
   }
   const narrow = el.clientWidth < 420;
-  const layout = merge(merge(template(), resolve(figure.layout)), narrow ? resolve(figure.narrow ?? {}) : {});
+  const own = merge(merge(template(), resolve(figure.layout)), narrow ? resolve(figure.narrow ?? {}) : {});
+  const layout = merge(own, zoomLayout(el));
   el.classList.toggle("is-empty", figure.data.every((trace) => trace.x.length === 0));
   Plotly.react(plot, resolve(figure.data), layout, config);
+  if (isNew && el.dataset.points) startZoom(el, plot, redraw);
   const numbers = el.nextElementSibling;
   if (numbers?.classList.contains("chart-table") && !numbers.hidden) numbers.replaceChildren(table(el.figure));
 };
@@ -154,4 +166,5 @@ document.addEventListener("change", (e) => {
 });
 matchMedia("(prefers-color-scheme: dark)").addEventListener("change", redrawAll);
 addEventListener("themechange", redrawAll);
+addEventListener("smoothing", redrawAll);
 window.charts = { draw, redraw };

@@ -38,6 +38,11 @@ const restore = (fresh, kept) => {
   if (kept.focus) findAgain(fresh, kept.focus)?.focus({ preventScroll: true });
 };
 
+// What is the reader's own (a ticked box, a star, an open editor) stays as it is in her page; the server's copy knows nothing of it.
+const keepOwn = (old, fresh) => {
+  for (const own of old.querySelectorAll("[data-keep]")) fresh.querySelector(`#${CSS.escape(own.id)}`)?.replaceWith(own);
+};
+
 // A list item that is new finds its place by data-order, the largest first.
 const insert = (fresh) => {
   const list = document.getElementById(fresh.dataset.list);
@@ -67,6 +72,7 @@ const swapOne = (id, html) => {
     window.charts?.draw(old);
   } else {
     const kept = remember(old);
+    keepOwn(old, fresh);
     old.replaceWith(fresh);
     restore(fresh, kept);
     window.htmx?.process(fresh);

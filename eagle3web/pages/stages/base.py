@@ -1,6 +1,6 @@
 """What the page of a run shows of its stage, between the shell that all stages share."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -8,6 +8,21 @@ from eagle3web.live.records import Entry
 from eagle3web.models import Attempt, Run
 
 Context = dict[str, Any]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Window:
+    """Lines within a stretch of the x axis."""
+
+    lines: Mapping[str, Sequence[tuple[int, float]]]
+    """Line (a trace's `meta`) → (x, value)."""
+    total: int
+    """Points before sampling, of the longest line."""
+
+
+class PointsWithin(Protocol):
+    def __call__(self, attempt: Attempt, lines: Collection[str], low: int, high: int) -> Window:
+        """The named lines from `low` to `high`, in full where they have few enough points."""
 
 
 class PointsAfter(Protocol):
@@ -30,5 +45,7 @@ class StagePart:
     details: Callable[[Run, Attempt, int], Context]
     """Of `(run, attempt, newest point)`: what is drawn once, and grows by points."""
     points_after: PointsAfter
+    points_within: PointsWithin
+    """For who zooms into a chart."""
     asks_engines: bool = False
     """Whether it asks engines for answers: there are samples to look at, and another concurrency can be asked for."""

@@ -1,12 +1,13 @@
 """Benchmarks: how many passes are done, and the table of results as it grows."""
 
+from collections.abc import Collection
 from dataclasses import dataclass
 
 from eagle3web.formats import count
 from eagle3web.live.records import Entry
 from eagle3web.models import Attempt, Run
 from eagle3web.pages.benchmarks import verdict
-from eagle3web.pages.stages.base import Context, StagePart
+from eagle3web.pages.stages.base import Context, StagePart, Window
 from eagle3web.queries import benchmarks, points
 from eagle3web.queries.counters import last_word
 from pipeline.drafter_events import BenchmarkMeasured
@@ -54,6 +55,10 @@ def points_after(attempt_id: int, after: int, *, up_to: int | None = None, limit
     return []
 
 
+def points_within(attempt: Attempt, lines: Collection[str], low: int, high: int) -> Window:
+    return Window(lines={}, total=0)
+
+
 PART = StagePart(
     template="runs/stages/_benchmark.html",
     facts="runs/facts/_benchmark.html",
@@ -61,4 +66,5 @@ PART = StagePart(
     context=context,
     details=details,
     points_after=points_after,
+    points_within=points_within,
 )

@@ -1,5 +1,7 @@
 """Generation: one row for each dataset, tokens over time, lengths and samples of answers."""
 
+from collections.abc import Collection
+
 from eagle3web.charts.lengths import answer_lengths_figure
 from eagle3web.charts.tokens import tokens_figure
 from eagle3web.enums import AttemptStatus
@@ -7,7 +9,7 @@ from eagle3web.formats import count, tokens
 from eagle3web.live.records import Entry
 from eagle3web.models import Attempt, Run
 from eagle3web.pages.datasets_of_run import dataset_rows, totals
-from eagle3web.pages.stages.base import Context, StagePart
+from eagle3web.pages.stages.base import Context, StagePart, Window
 from eagle3web.queries import points, runs
 from eagle3web.queries.lengths import answer_lengths
 
@@ -40,6 +42,12 @@ def points_after(attempt_id: int, after: int, *, up_to: int | None = None, limit
     return list(points.points_after(attempt_id, TOKENS, after, up_to=up_to, limit=limit))
 
 
+def points_within(attempt: Attempt, lines: Collection[str], low: int, high: int) -> Window:
+    """By milliseconds; a dataset is a line. One query."""
+    found, total = points.points_between(attempt.pk, [TOKENS], low, high)
+    return Window(lines={series: own for (_, series), own in found.items() if series in lines}, total=total)
+
+
 PART = StagePart(
     template="runs/stages/_generate.html",
     facts="runs/facts/_generate.html",
@@ -47,5 +55,6 @@ PART = StagePart(
     context=context,
     details=details,
     points_after=points_after,
+    points_within=points_within,
     asks_engines=True,
 )

@@ -1,5 +1,6 @@
 """Training: how far, how well, and which checkpoints there are by now."""
 
+from collections.abc import Collection
 from dataclasses import dataclass
 
 from eagle3web.charts import training as charts
@@ -7,7 +8,7 @@ from eagle3web.formats import count
 from eagle3web.live.records import Entry
 from eagle3web.models import Attempt, Run
 from eagle3web.pages.checkpoints import ShownCheckpoint, shown_checkpoints
-from eagle3web.pages.stages.base import Context, StagePart
+from eagle3web.pages.stages.base import Context, StagePart, Window
 from eagle3web.queries import checkpoints, curves, points
 from eagle3web.queries.counters import last_word
 from pipeline.drafter_events import DecodeEvalLogged, EvalLogged, StepLogged
@@ -76,6 +77,13 @@ def points_after(attempt_id: int, after: int, *, up_to: int | None = None, limit
     return list(curves.curve_points_after(attempt_id, METRICS, after, up_to=up_to, limit=limit))
 
 
+def points_within(attempt: Attempt, lines: Collection[str], low: int, high: int) -> Window:
+    """By step. One query for each attempt."""
+    metrics = {line.partition("/")[0] for line in lines}.intersection(METRICS)
+    found = curves.curves_of(attempt.run_id, number=attempt.number, metrics=metrics, steps=(low, high))
+    return Window(lines={name: points for name, points in found.lines.items() if name in lines}, total=found.total)
+
+
 PART = StagePart(
     template="runs/stages/_train.html",
     facts="runs/facts/_train.html",
@@ -83,4 +91,5 @@ PART = StagePart(
     context=context,
     details=details,
     points_after=points_after,
+    points_within=points_within,
 )

@@ -10,15 +10,17 @@ from tests.support import factories
 pytestmark = pytest.mark.django_db
 
 
-def test_with_tokens_counts_the_last_attempt_only() -> None:
-    run = factories.run()
-    factories.progress(factories.attempt(run), tokens=5)
-    last = factories.attempt(run)
-    factories.progress(last, tokens=3)
-    factories.progress(last, tokens=4)
-    empty = factories.run(run.project)
-    found = run_list.with_tokens(run_list.runs_of(run.project_id))
-    assert {row.pk: row.token_sum for row in found} == {run.pk: 7, empty.pk: None}  # type: ignore[attr-defined]
+def test_tags_on_offer_are_the_most_used_first() -> None:
+    project = factories.project()
+    for tags in (["a", "b"], ["b"], []):
+        factories.run(project, tags=tags)
+    factories.run(tags=["elsewhere"])
+    assert run_list.tags_of(project.pk) == ["b", "a"]
+
+
+def test_list_knows_how_notes_begin() -> None:
+    run = factories.run(notes="x" * 5000)
+    assert run_list.runs_of(run.project_id)[0].note == "x" * run_list.NOTE  # type: ignore[attr-defined]
 
 
 def test_moving_runs_are_live_or_changed_just_now() -> None:

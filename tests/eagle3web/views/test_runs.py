@@ -31,11 +31,25 @@ def test_list_is_newest_first_and_pages(viewer: Client, project: Project) -> Non
     assert rows(viewer.get("/projects/p/runs/?page=2").content.decode()) == pks[25:]
 
 
-def test_list_sorts_by_tokens_in_the_database(viewer: Client, project: Project) -> None:
-    html = viewer.get("/projects/p/runs/?sort=-result").content.decode()
-    tokens = dict(Run.objects.values_list("pk", "attempts__datasets__tokens"))
+def test_list_sorts_by_a_metric_in_the_database(viewer: Client, project: Project) -> None:
+    for run in Run.objects.all():
+        Run.objects.filter(pk=run.pk).update(tokens=(run.pk * 7) % 30)
+    html = viewer.get("/projects/p/runs/?sort=-tokens&cols=tokens").content.decode()
+    tokens = dict(Run.objects.values_list("pk", "tokens"))
     assert [tokens[pk] for pk in rows(html)] == sorted(tokens.values(), reverse=True)[:25]
     assert 'aria-sort="descending"' in html
+
+
+def test_columns_of_the_address_are_shown(viewer: Client, project: Project) -> None:
+    html = viewer.get("/projects/p/runs/?cols=loss,author").content.decode()
+    assert re.findall(r"<th[^>]*>\s*(?:<a[^>]*>)?([A-Z][a-z-]+(?: [a-z]+)*)", html) == ["Run", "Held-out loss", "Author"]
+
+
+def test_other_columns_load_the_page_anew(viewer: Client, project: Project) -> None:
+    headers = {"HX-Request": "true", "HX-Target": "runs-table", "HX-Current-URL": "http://testserver/projects/p/runs/?q=x"}
+    answer = viewer.get("/projects/p/runs/?cols=loss", headers=headers)
+    assert answer.headers["HX-Redirect"] == "/projects/p/runs/?cols=loss"
+    assert "HX-Redirect" not in viewer.get("/projects/p/runs/?q=y", headers=headers).headers
 
 
 def test_address_keeps_filter_order_and_page(viewer: Client, project: Project) -> None:
@@ -60,7 +74,7 @@ def test_new_rows_come_by_themselves_only_into_the_newest_page(viewer: Client, p
 
 def test_script_gets_the_table_alone(viewer: Client, project: Project) -> None:
     html = viewer.get("/projects/p/runs/", headers={"HX-Request": "true", "HX-Target": "runs-table"}).content.decode()
-    assert html.lstrip().startswith('<div id="runs-table">')
+    assert html.lstrip().startswith('<div id="runs-table"')
 
 
 @pytest.mark.parametrize("query", ["?page=999", "?page=x", "?sort=nonsense", "?state=odd", "?since=yesterday", "?author=1"])
@@ -71,5 +85,5 @@ def test_odd_addresses_do_not_break_the_page(viewer: Client, project: Project, q
 def test_list_costs_the_same_for_any_number_of_rows(
     viewer: Client, project: Project, django_assert_max_num_queries: object
 ) -> None:
-    with django_assert_max_num_queries(24):  # type: ignore[operator]
+    with django_assert_max_num_queries(28):  # type: ignore[operator]
         viewer.get("/projects/p/runs/")
