@@ -12,16 +12,16 @@ from torch import Tensor, nn
 from torch.autograd.function import FunctionCtx
 
 from pipeline.errors import DataError
-from pipeline.lean_ops import argmax, compute_dtype
+from pipeline.lean_ops import compute_dtype, product_by_rows
 from pipeline.model import Drafter
-from pipeline.objectives import Objective
+from pipeline.objectives import Drafted, Objective
 from pipeline.rows import Batch
 from pipeline.teacher import Targets, Teacher
 
 CHUNK_LOGITS = 1 << 24
 """Most draft logits that exist at once, all steps of a chunk of labels together."""
 
-CACHE_LOGITS = 1 << 18
+CACHE_LOGITS = 1 << 19
 """Of these, how many float32 ones and a copy fit into a CPU core's cache."""
 
 
@@ -129,7 +129,7 @@ class _ChunkedLoss(torch.autograd.Function):
                 share = (scale.to(wide) * (places >= 0)).reshape(-1, 1)  # [c·K, 1]
                 d_logits = logits.flatten(0, 1)  # [c·K, N], overwritten by its gradient
                 d_flat.index_add_(0, index, ((d_logits @ weight) * share).to(flat.dtype))
-                d_columns += (chunk * share).to(hidden.dtype).T @ d_logits
+                d_columns += product_by_rows((chunk * share).to(hidden.dtype), d_logits)
         counts = targets.label_rows >= 0  # [K, A']
         sums = (torch.cat(losses).T * counts).sum(1)
         ctx.save_for_backward(d_flat.view_as(hidden), d_columns.T.to(head.dtype))
@@ -152,10 +152,10 @@ def _in_tiles(logits: Tensor, teacher_logits: Tensor, tokens: Tensor, objective:
     tile = len(logits) if logits.is_cuda else max(1, CACHE_LOGITS // logits[0].numel())
     losses, hits = [], []
     for part, taught, best in zip(*(torch.split(x, tile) for x in (logits, teacher_logits, tokens)), strict=True):
-        log_q = part.to(wide).log_softmax(-1)  # [t, K, N]
-        hits.append(argmax(log_q) == best[:, None])
+        drafted = Drafted.of(part.to(wide))  # [t, K, N]
+        hits.append(drafted.best == best[:, None])
         p = taught.to(wide).softmax(-1)[:, None]  # [t, 1, N]
-        loss, gradient = objective.value_and_gradient(log_q, p)
+        loss, gradient = objective.value_and_gradient(drafted, p)
         losses.append(loss)
         part.copy_(gradient)
     return torch.cat(losses), torch.cat(hits)

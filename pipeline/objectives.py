@@ -11,6 +11,7 @@ import torch
 from torch import Tensor
 
 from pipeline.errors import ConfigError
+from pipeline.lean_ops import argmax
 
 Kind = Literal["cross_entropy", "kl", "lk", "lk_kl"]
 
@@ -30,27 +31,47 @@ class Objective:
         if not 0 <= self.kl_weight <= 1:
             raise ConfigError(f"kl_weight must lie between 0 and 1, not {self.kl_weight}")
 
-    def value_and_gradient(self, log_q: Tensor, p: Tensor) -> tuple[Tensor, Tensor]:
-        """Losses [c, K] and their gradient by the logits behind `log_q` [c, K, N], for p [c, 1, N]. `log_q` is overwritten."""
+    def value_and_gradient(self, drafted: "Drafted", p: Tensor) -> tuple[Tensor, Tensor]:
+        """Losses [c, K] and their gradient by the draft logits [c, K, N], for p [c, 1, N]. `drafted.q` is overwritten."""
+        q = drafted.q
         if self.kind in ("cross_entropy", "kl"):
-            value = _cross_entropy(log_q, p)
+            value = _cross_entropy(drafted, p)
             if self.kind == "kl":
                 value -= _entropy(p)
-            return value, log_q.exp_().sub_(p)
+            return value, q.sub_(p)
+        alpha, slope = _alpha(q, p)
         if self.kind == "lk":
-            alpha, slope = _alpha(log_q.exp_(), p)
             alpha.clamp_(min=SMALLEST_ALPHA)
             value = -alpha.log()
             return value, slope.div_(-alpha[..., None])
-        divergence = _cross_entropy(log_q, p) - _entropy(p)
-        q = log_q.exp_()
-        alpha, slope = _alpha(q, p)
+        divergence = _cross_entropy(drafted, p) - _entropy(p)
         value = self.kl_weight * divergence + (1 - self.kl_weight) * (1 - alpha)
         return value, slope.mul_(self.kl_weight - 1).add_(q.sub_(p), alpha=self.kl_weight)
 
 
-def _cross_entropy(log_q: Tensor, p: Tensor) -> Tensor:
-    value: Tensor = -torch.linalg.vecdot(p.expand_as(log_q), log_q)
+@dataclass(frozen=True)
+class Drafted:
+    """A drafter's guesses in the three forms that objectives need, made with one exponential for each logit."""
+
+    logits: Tensor
+    """[c, K, N], float32 or wider."""
+    q: Tensor
+    """[c, K, N]: their softmax."""
+    log_norm: Tensor
+    """[c, K]: log Σ exp(logits)."""
+    best: Tensor
+    """int64 [c, K]: index of the largest."""
+
+    @classmethod
+    def of(cls, logits: Tensor) -> "Drafted":
+        q, best = logits.softmax(-1), argmax(logits)
+        at = best[..., None]
+        # The largest q is at least 1/N, so that its logarithm is as exact as a sum of exponentials would be.
+        return cls(logits, q, (logits.gather(-1, at) - q.gather(-1, at).log()).squeeze(-1), best)
+
+
+def _cross_entropy(drafted: Drafted, p: Tensor) -> Tensor:
+    value: Tensor = drafted.log_norm - (drafted.logits @ p.mT).squeeze(-1)
     return value
 
 

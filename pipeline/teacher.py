@@ -13,7 +13,7 @@ from pipeline.lean_ops import argmax, rms_norm
 from pipeline.rows import Batch
 from pipeline.vocab import DraftVocabulary
 
-CHUNK_LOGITS = 1 << 23
+CHUNK_LOGITS = 3 << 22
 """Most full-vocabulary logits that exist at once."""
 
 CACHE_LOGITS = 1 << 18

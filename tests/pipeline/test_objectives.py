@@ -2,7 +2,7 @@ import pytest
 import torch
 
 from pipeline.errors import ConfigError
-from pipeline.objectives import Kind, Objective
+from pipeline.objectives import Drafted, Kind, Objective
 
 
 def distributions() -> tuple[torch.Tensor, torch.Tensor]:
@@ -16,7 +16,7 @@ def distributions() -> tuple[torch.Tensor, torch.Tensor]:
 def test_gradient_is_that_of_the_value(kind: Kind) -> None:
     logits, p = distributions()
     objective = Objective(kind, kl_weight=0.3)
-    _, gradient = objective.value_and_gradient(logits.detach().log_softmax(-1), p)
+    _, gradient = objective.value_and_gradient(Drafted.of(logits.detach()), p)
 
     def value(z: torch.Tensor) -> torch.Tensor:
         q = z.softmax(-1)
@@ -28,19 +28,25 @@ def test_gradient_is_that_of_the_value(kind: Kind) -> None:
 
     (expected,) = torch.autograd.grad(value(logits).sum(), logits)
     torch.testing.assert_close(gradient, expected)
-    torch.testing.assert_close(objective.value_and_gradient(logits.detach().log_softmax(-1), p)[0], value(logits).detach())
+    torch.testing.assert_close(objective.value_and_gradient(Drafted.of(logits.detach()), p)[0], value(logits).detach())
+
+
+def test_log_norm_is_exact_where_one_logit_stands_alone() -> None:
+    drafted = Drafted.of(torch.tensor([[[80.0, -80.0, 0.0], [0.0, 0.0, 0.0]]]))
+    torch.testing.assert_close(drafted.log_norm, torch.tensor([[80.0, 1.0986123]]))
+    assert drafted.best.tolist() == [[0, 0]]
 
 
 @pytest.mark.parametrize("kind", ["kl", "lk", "lk_kl"])
 def test_value_is_zero_where_the_drafter_is_right(kind: Kind) -> None:
     _, p = distributions()
-    value, _ = Objective(kind).value_and_gradient(p.log(), p)
+    value, _ = Objective(kind).value_and_gradient(Drafted.of(p.log()), p)
     torch.testing.assert_close(value, torch.zeros_like(value))
 
 
 def test_distributions_that_do_not_meet_give_finite_numbers() -> None:
     p = torch.tensor([[[1.0, 0.0]]])
-    value, gradient = Objective("lk").value_and_gradient(torch.tensor([[[-1000.0, 0.0]]]), p)
+    value, gradient = Objective("lk").value_and_gradient(Drafted.of(torch.tensor([[[-1000.0, 0.0]]])), p)
     assert torch.isfinite(value).all()
     assert torch.isfinite(gradient).all()
 
