@@ -248,5 +248,11 @@ LOGGING = {
     "formatters": {"line": {"format": "%(asctime)s %(levelname)s %(name)s %(message)s"}},
     "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": "line"}},
     "root": {"handlers": ["stderr"], "level": "INFO"},
-    "loggers": {"httpx": {"level": "WARNING"}, "axes": {"level": "WARNING"}},
+    "loggers": {
+        "httpx": {"level": "WARNING"},
+        "axes": {"level": "WARNING"},
+        # Lines of these two may carry addresses with their secrets; what a person needs is in the error of their message.
+        "urllib3": {"level": "ERROR"},
+        "apprise": {"level": "CRITICAL", "propagate": False},
+    },
 }

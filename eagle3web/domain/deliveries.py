@@ -101,7 +101,7 @@ def _body(notification: Notification) -> str:
     """The message, and the address of the page where this site knows its own."""
     origin = next(iter(settings.CSRF_TRUSTED_ORIGINS), "")
     link = f"{origin.rstrip('/')}{notification.path}" if origin and notification.path else ""
-    return "\n\n".join(part for part in (notification.body, link) if part)
+    return "\n\n".join(part for part in (notification.body or notification.subject, link) if part)
 
 
 def _note(channel: NotificationChannel, *, error: str = "") -> None:

@@ -17,8 +17,8 @@ PUBLIC = ("slack", "discord", "tgram", "pover", "gchat", "opsgenie", "pagerduty"
 HOSTED = ("json", "jsons", "xml", "xmls", "form", "forms", "mailto", "mailtos", "mmost", "mmosts", "gotify", "gotifys")
 """Schemes whose URL names the host."""
 PARAMETERS = frozenset({"to", "from", "name", "cc", "bcc", "format", "method", "user", "pass"})
-HEADERS = ("+", "-", ":")
-"""Parameters that begin so are headers and fields of a webhook."""
+HEADERS = ("+", " ", "-", ":")
+"""Parameters that begin so are headers and fields of a webhook; a plus comes out of a query as a space."""
 SECRET_LENGTH = 4
 """Parts of an address that are shorter say nothing, and would riddle every error with dots."""
 
@@ -35,8 +35,6 @@ ASSET = apprise.AppriseAsset(
     storage_mode=apprise.PersistentStoreMode.MEMORY,
 )
 """Names no picture that a reader's program would load from elsewhere, and keeps nothing on disk."""
-# Its lines may carry addresses; what a person needs of them is in the error of their message.
-logging.getLogger("apprise").propagate = False
 
 
 def check_target(url: str) -> apprise.NotifyBase:

@@ -5,6 +5,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from django import template
+from django.utils import timezone
 from django.utils.html import format_html, json_script
 from django.utils.safestring import SafeString
 
@@ -49,7 +50,8 @@ def pill(state: str, words: str = "") -> SafeString:
 @register.simple_tag
 def moment(at: datetime | str | None, how: str = "clock") -> SafeString:
     """A point in time. Browsers write it in the reader's zone: `clock` 12:24:12 CET, `day` with the day where it is not today,
-    `short` without the zone, `ago` 4 s ago, `age` 4 s; without a script it is the time in UTC."""
+    `short` without the zone, `ago` 4 s ago, `age` 4 s; without a script it is the time in the zone of the request, or of
+    the site where many read the same fragment."""
     if not isinstance(at, datetime):  # None, or the empty string of what a template does not find
         return format_html('<span class="faint">{}</span>', "–")
     stamp = at.astimezone(UTC)
@@ -57,7 +59,7 @@ def moment(at: datetime | str | None, how: str = "clock") -> SafeString:
         '<time datetime="{}" data-as="{}">{}</time>',
         stamp.strftime("%Y-%m-%dT%H:%M:%S.%fZ"),
         how,
-        f"{stamp:%Y-%m-%d %H:%M:%S} UTC",
+        f"{timezone.localtime(at):%Y-%m-%d %H:%M:%S %Z}",
     )
 
 

@@ -1,6 +1,8 @@
 """Tokens and sessions: who gets in, and what stops them."""
 
+import json
 from datetime import timedelta
+from typing import Any
 
 import pytest
 from django.test import Client
@@ -76,3 +78,37 @@ def test_answers_carry_no_mail_addresses_or_password_hashes() -> None:
     assert "ada" in text
     assert "example.org" not in text
     assert "md5$" not in text
+
+
+def call(token: str, method: str, path: str, body: object = None) -> Any:  # noqa: ANN401  (a test response)
+    client = Client(headers={"authorization": f"Bearer {token}"})
+    return client.generic(method, path, json.dumps(body) if body is not None else "", content_type="application/json")
+
+
+def test_scopes_bound_what_a_token_does_within_its_owners_rights() -> None:
+    user = make.user(groups=(Role.OPERATOR, Role.BUDGET_ADMIN))
+    budget, run = make.budget(tokens=10), make.run(status="stopped")
+    acts = {
+        "read": ("GET", "/api/runs", None),
+        "operate": ("POST", f"/api/runs/{run.pk}/comments", {"text": "hello"}),
+        "budgets": ("PATCH", f"/api/budgets/{budget.pk}", {"version": 1, "tokens": 20}),
+    }
+    for scope in acts:
+        token = issue_token(user, "t", scopes=[scope])
+        found = {name: call(token, *act).status_code for name, act in acts.items()}
+        assert {name for name, status in found.items() if status < 300} == {scope}
+        assert {status for status in found.values() if status >= 300} == {403}
+
+
+def test_missing_scope_is_named() -> None:
+    token = issue_token(make.user(groups=(Role.BUDGET_ADMIN,)), "nightly", scopes=["read", "operate"])
+    answer = call(token, "PATCH", f"/api/budgets/{make.budget().pk}", {"version": 1})
+    assert answer.json()["detail"] == (
+        "This needs a token with the scope budgets; the token “nightly” is good for read, operate only."
+    )
+
+
+def test_a_scope_gives_nothing_that_the_owner_may_not_do() -> None:
+    token = issue_token(make.user(groups=(Role.VIEWER,)), "t", scopes=["read", "operate", "budgets"])
+    answer = call(token, "PATCH", f"/api/budgets/{make.budget().pk}", {"version": 1})
+    assert (answer.status_code, "change_tokenbudget" in answer.json()["detail"]) == (403, True)

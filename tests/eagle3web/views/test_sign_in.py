@@ -1,5 +1,10 @@
+from datetime import datetime, timedelta
+
 import pytest
+from axes.models import AccessAttempt
 from django.test import Client
+from django.utils import timezone
+from pytest_django import Settings
 
 from eagle3web.domain.people import make_sign_in_link
 from tests.support import factories
@@ -45,3 +50,58 @@ def test_signing_out_ends_the_session() -> None:
     client.force_login(factories.user(permissions=("view_run",)))
     assert client.post("/sign-out/").headers["Location"] == "/sign-in/"
     assert client.get("/engines/").status_code == 302
+
+
+def wrong(client: Client, name: str = "ada") -> int:
+    return client.post("/sign-in/", {"username": name, "password": "wrong"}).status_code
+
+
+def test_too_many_wrong_passwords_wait_and_say_until_when(settings: Settings) -> None:
+    factories.user("ada", permissions=("view_run",))
+    client = Client()
+    assert [wrong(client) for _ in range(settings.AXES_FAILURE_LIMIT)] == [200] * (settings.AXES_FAILURE_LIMIT - 1) + [429]
+    refused = client.post("/sign-in/", {"username": "ada", "password": factories.PASSWORD})
+    html = refused.content.decode()
+    assert (refused.status_code, "Wait until <time" in html) == (429, True)
+    until = datetime.fromisoformat(html.split('<time datetime="')[1].split('"')[0])
+    assert timedelta(minutes=14) < until - timezone.now() <= timedelta(minutes=15)
+
+
+def test_waiting_keeps_out_one_name_from_one_address(settings: Settings) -> None:
+    factories.user("ada", permissions=("view_run",))
+    factories.user("ben", permissions=("view_run",))
+    client = Client()
+    for _ in range(settings.AXES_FAILURE_LIMIT + 1):
+        wrong(client)
+    fields = {"username": "ada", "password": factories.PASSWORD}
+    assert client.post("/sign-in/", fields).status_code == 429
+    assert Client(REMOTE_ADDR="10.1.1.1").post("/sign-in/", fields).status_code == 302
+    assert client.post("/sign-in/", fields | {"username": "ben"}).status_code == 302
+
+
+def test_waiting_ends_by_itself_and_a_link_signs_in_meanwhile(settings: Settings) -> None:
+    ada = factories.user("ada", permissions=("view_run",))
+    client = Client()
+    for _ in range(settings.AXES_FAILURE_LIMIT + 1):
+        wrong(client)
+    assert Client().post(make_sign_in_link(ada)).headers["Location"] == "/"
+    AccessAttempt.objects.update(attempt_time=timezone.now() - settings.AXES_COOLOFF_TIME - timedelta(seconds=1))
+    assert client.post("/sign-in/", {"username": "ada", "password": factories.PASSWORD}).status_code == 302
+
+
+def test_signing_in_moves_the_session_to_a_new_key() -> None:
+    factories.user("ada", permissions=("view_run",))
+    client = Client()
+    client.get("/sign-in/")
+    session = client.session
+    session["project"] = 7
+    session.save()
+    before = session.session_key
+    client.post("/sign-in/", {"username": "ada", "password": factories.PASSWORD})
+    assert client.session.session_key not in (None, before)
+
+
+def test_wrong_passwords_are_not_kept() -> None:
+    factories.user("ada")
+    wrong(Client())
+    assert "wrong" not in str(AccessAttempt.objects.values_list("get_data", "post_data"))
