@@ -49,6 +49,7 @@ urlpatterns = [
     path("budgets/", overview.of_project("budgets")),
     path("runs/", overview.of_project("runs")),
     path("projects/<str:slug>/", overview.show, name="project"),
+    path("needs/<int:project_id>/", overview.needs, name="needs"),
     path("projects/<str:slug>/budgets/", budgets.show, name="budgets"),
     path("answers/", overview.of_project("answers")),
     path("projects/<str:slug>/answers/", answers.show_all, name="answers"),

@@ -35,6 +35,8 @@ class Need:
     since: datetime | None = None
     """Written after the head, as an age that ticks."""
     icon: str = ""
+    of_run: bool = False
+    """It is a run that needs somebody: the browser's tab shows it, whatever page is open."""
 
 
 def of_live(attempts: Iterable[tuple[Attempt, Clocks]]) -> Iterator[Need]:
@@ -44,9 +46,8 @@ def of_live(attempts: Iterable[tuple[Attempt, Clocks]]) -> Iterator[Need]:
         place = reverse("attempt", args=[attempt.run_id, attempt.number])
         if clocks.state == ShownState.SILENT:
             note = "Its process exists, its loop does not turn. What is written stays."
-            yield Need(
-                state="silent", head=f"{name} is silent for", since=clocks.alive_since, note=note, href=place, act="Look"
-            )
+            head = f"{name} is silent for"
+            yield Need(state="silent", head=head, since=clocks.alive_since, note=note, href=place, act="Look", of_run=True)
         elif clocks.state == ShownState.UNRESPONSIVE:
             note = f"Nothing is heard from {attempt.host}. It is marked lost after {settings.EAGLE3_LOST_AFTER:.0f} s."
             yield Need(
@@ -56,13 +57,14 @@ def of_live(attempts: Iterable[tuple[Attempt, Clocks]]) -> Iterator[Need]:
                 note=note,
                 href=place,
                 act="Look",
+                of_run=True,
             )
         for row in attempt.datasets.all():
             asked = row.done + row.errors
             if asked >= FEW_ANSWERS and row.errors / asked > ERROR_SHARE:
                 head = f"{row.dataset}: {percent(row.errors / asked)} errors"
                 note = f"{count(row.errors)} of {count(asked)} requests of {name} failed; they are recorded, the run goes on."
-                yield Need(state="failed", head=head, note=note, href=place, act="Look")
+                yield Need(state="failed", head=head, note=note, href=place, act="Look", of_run=True)
 
 
 def of_extractions(attempts: Iterable[tuple[Attempt, Clocks]]) -> Iterator[Need]:
@@ -76,6 +78,7 @@ def of_extractions(attempts: Iterable[tuple[Attempt, Clocks]]) -> Iterator[Need]
                 note="Another target, chat template or dtype than the answers came from? The run goes on.",
                 href=reverse("attempt", args=[attempt.run_id, attempt.number]),
                 act="Look",
+                of_run=True,
             )
 
 
@@ -92,6 +95,7 @@ def of_broken(attempts: Iterable[Attempt]) -> Iterator[Need]:
             note=f"{cut(visible(attempt.reason), 200)[0]}.{kept}" if attempt.reason else kept.strip(),
             href=reverse("run", args=[attempt.run_id]),
             act="Resume",
+            of_run=True,
         )
 
 
@@ -108,7 +112,7 @@ def of_queue(runs: Iterable[Run], hosts: Iterable[Host], now: datetime) -> Itera
         note = "No worker is heard of. Start one on a GPU host, and it begins."
         yield Need(
             state="silent", icon="st-queued", head=f"r{run.pk} {run.stage} is queued for", since=run.created_at, note=note,
-            href=reverse("run", args=[run.pk]), act="Look",
+            href=reverse("run", args=[run.pk]), act="Look", of_run=True,
         )  # fmt: skip
 
 

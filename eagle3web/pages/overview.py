@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
-from itertools import chain
 from typing import Any
 
 from eagle3web.domain import lineage
@@ -12,11 +11,12 @@ from eagle3web.domain.forecasts import ProjectForecast, forecast
 from eagle3web.enums import DatasetState, ShownState
 from eagle3web.formats import duration, of, rate, tokens
 from eagle3web.live.records import Entry, Reading
-from eagle3web.models import Attempt, Project, Run
-from eagle3web.pages import fragments, needs, words
+from eagle3web.models import Attempt, Project
+from eagle3web.pages import fragments, words
 from eagle3web.pages.clocks import Clocks, clocks, next_change
 from eagle3web.pages.datasets_of_run import Totals, totals
 from eagle3web.pages.estimates import span
+from eagle3web.pages.project_needs import collect
 from eagle3web.pages.rights import Rights
 from eagle3web.pages.stages.standing import StandingLine, standing_line
 from eagle3web.pokes import ENGINES, project_topic
@@ -162,7 +162,14 @@ class OverviewPage:
             "quiet": [run for run in live if run.clocks.state not in (ShownState.RUNNING, ShownState.STARTING)],
             "queued": [(run, held.get(run.pk) or f"waits for {run.host or 'a worker'}") for run in queued],
             "runs": overview.run_count(self.project_id),
-            "needs": self._needs(live, [run for run in queued if run.pk not in held], engines, hosts, now),
+            "needs": collect(
+                self.project_id,
+                [(run.attempt, run.clocks) for run in live],
+                [run for run in queued if run.pk not in held],
+                engines,
+                hosts,
+                now,
+            ),
             "engines": engines,
             "hosts": hosts,
             "look_again": next_change([run.attempt for run in live], now),
@@ -172,43 +179,20 @@ class OverviewPage:
         now = database_now()
         context = self.context(now)
         return Reading(
-            fragments=fragments.render(FRAGMENTS, context), title=title(context), look_again=context["look_again"], now=now
+            fragments=fragments.render(FRAGMENTS, context),
+            title=context["project"].name,
+            look_again=context["look_again"],
+            now=now,
         )
 
     def missed(self, stream: str, after: int, up_to: int) -> tuple[list[Entry], int]:
         return [], 0
-
-    def _needs(
-        self,
-        live: Sequence[LiveRun],
-        queued: Sequence[Run],
-        engines: Any,  # noqa: ANN401
-        hosts: Any,  # noqa: ANN401
-        now: datetime,
-    ) -> list[needs.Need]:
-        return list(
-            chain(
-                needs.of_live((run.attempt, run.clocks) for run in live),
-                needs.of_extractions((run.attempt, run.clocks) for run in live),
-                needs.of_broken(overview.broken_attempts(self.project_id, now)),
-                needs.of_queue(queued, hosts, now),
-                needs.of_engines(engines),
-                needs.of_hosts(hosts),
-                needs.of_imports(overview.failed_imports(now)),
-            )
-        )
 
     def _read_slow(self, project: Project, now: datetime) -> tuple[list[float], ProjectForecast]:
         if self._slow is None or self._slow_at is None or now - self._slow_at > SLOW_EVERY:
             self._slow = overview.speed_history(self.project_id, now), forecast(project)
             self._slow_at = now
         return self._slow
-
-
-def title(context: dict[str, Any]) -> str:
-    """What the tab says: trouble first."""
-    trouble = len(context["needs"])
-    return f"{f'({trouble}) ' if trouble else ''}{context['project'].name}"
 
 
 def _in_hours(now: datetime, hours: float) -> datetime:

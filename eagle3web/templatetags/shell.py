@@ -63,6 +63,14 @@ def sidebar(context: dict[str, Any]) -> dict[str, Any]:
     }
 
 
+@register.inclusion_tag("shell/_bell_place.html", takes_context=True)
+def bell(context: dict[str, Any]) -> dict[str, Any]:
+    """The bell of the project that the menu shows; what it says comes by socket. After `sidebar`, which knows the project."""
+    request: HttpRequest = context["request"]
+    project = request.session.get("project") if request.user.has_perm("eagle3web.view_run") else None
+    return {"project_id": project, "trouble": None}
+
+
 def _last_project(request: HttpRequest, projects: list[Project]) -> Project | None:
     last = request.session.get("project")
     return next((project for project in projects if project.pk == last), projects[0] if projects else None)

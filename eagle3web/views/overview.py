@@ -8,6 +8,7 @@ from django.views.decorators.http import require_safe
 from eagle3web.domain.clock import database_now
 from eagle3web.models import Project
 from eagle3web.pages.overview import OverviewPage
+from eagle3web.pages.project_needs import needs_of
 from eagle3web.pages.rights import rights
 from eagle3web.pages.topics import topics
 from eagle3web.queries.nav import projects
@@ -39,6 +40,17 @@ def _lead_to(name: str, request: HttpRequest) -> HttpResponse:
     if project is None:
         return render(request, "overview/no_project.html", {"may": rights(person(request))})
     return redirect(reverse(name, args=[project.slug], query=request.GET))
+
+
+@require_safe
+@looking
+def needs(request: HttpRequest, project_id: int) -> HttpResponse:
+    """What the bell opens; without a script, the overview, which has the same."""
+    project = get_object_or_404(Project.objects.only("slug"), pk=project_id)
+    if not request.headers.get("HX-Request"):
+        return redirect("project", project.slug)
+    found, _look_again = needs_of(project.pk, database_now())
+    return render(request, "shell/_needs.html", {"needs": found})
 
 
 @require_safe

@@ -2,6 +2,7 @@
 import { clock } from "./formats.js";
 import { now, setServerTime, stopClocks } from "./times.js";
 import { swap } from "./swap.js";
+import { setTitle, showTrouble } from "./trouble.js";
 
 const SILENCE = 5000; // ms; the server says something every two seconds
 const LONGEST_WAIT = 15_000;
@@ -40,7 +41,8 @@ const take = (message) => {
   }
   cursors[message.topic] = { epoch: message.epoch, n: message.n };
   swap(message.fragments);
-  if (message.title !== undefined) document.title = message.title;
+  if (message.title !== undefined) setTitle(message.title);
+  showTrouble();
   for (const [name, { entries, skipped }] of Object.entries(message.streams)) {
     const stream = streams.get(name);
     if (!stream) continue;

@@ -53,4 +53,5 @@ const tick = () => {
 };
 
 refresh(document);
+document.addEventListener("htmx:load", (event) => refresh(event.detail.elt));
 setInterval(tick, 500);

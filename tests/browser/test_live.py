@@ -44,7 +44,7 @@ def test_silent_process_is_called_silent_within_five_seconds(page: Page, here: W
         expect(pill).to_have_text("silent", timeout=8_000)
         assert time.monotonic() - stopped < 6.0
         expect(page.locator("#run-trouble")).to_contain_text("Its loop has not turned for")
-        expect(page).to_have_title(re.compile("^silent"))
+        expect(page).to_have_title(re.compile(r"^\(1!\) silent"))
         # The supervisor lives: its heartbeat stays young.
         said = page.locator("#run-facts .faint", has_text="supervisor").inner_text()
         assert said in {f"supervisor {n}\u00a0s" for n in range(5)}

@@ -58,6 +58,7 @@ PAGES: dict[str, Rule] = {
     "budgets/": pages(LOOK),
     "runs/": pages(LOOK),
     "projects/<str:slug>/": pages(LOOK),
+    "needs/<int:project_id>/": pages(LOOK),
     "projects/<str:slug>/budgets/": pages(LOOK),
     "answers/": pages(LOOK),
     "projects/<str:slug>/answers/": pages(LOOK),
@@ -219,7 +220,7 @@ GUARDED = [
 ARGUMENTS = {
     "answer_id": "1", "flag_id": "1",
     "slug": "k2", "name": "k2", "token": "x", "number": "1", "run_id": "1", "attempt_id": "1", "revision_id": "1",
-    "budget_id": "1", "checkpoint_id": "1", "benchmark_id": "2", "comment_id": "1",
+    "budget_id": "1", "checkpoint_id": "1", "benchmark_id": "2", "comment_id": "1", "project_id": "1",
     "token_id": "1", "channel_id": "1", "id": "1", "object_id": "1", "content_type_id": "1",
 }  # fmt: skip
 

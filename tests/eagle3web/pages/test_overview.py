@@ -45,13 +45,6 @@ def test_ticks_are_round_numbers_on_the_bars_scale(project: Project) -> None:
     assert _ticks([]) == []
 
 
-def test_title_counts_what_needs_somebody(project: Project) -> None:
-    page = OverviewPage(project.pk, NONE)
-    assert page.read(timezone.now()).title == "Kimi drafter"
-    factories.engine(state="down")
-    assert page.read(timezone.now()).title == "(1) Kimi drafter"
-
-
 def test_two_looks_while_nothing_happens_are_the_same(project: Project) -> None:
     page = OverviewPage(project.pk, NONE)
     assert page.read(timezone.now()).fragments == page.read(timezone.now()).fragments
