@@ -32,14 +32,14 @@ def repetition_figure(tenths: Sequence[int], *, repetitive: int) -> dict[str, An
             {
                 "type": "bar",
                 "name": "answers",
-                "x": [f"{10 * place} %" for place in range(len(tenths))],
+                "x": [f"{10 * place}" for place in range(len(tenths))],
                 "y": list(tenths),
                 "marker": {"color": colors},
-                "hovertemplate": "from %{x}: %{y}<extra></extra>",
+                "hovertemplate": "from %{x} %: %{y}<extra></extra>",
             }
         ],
         "layout": {
-            "xaxis": {"type": "category", "title": {"text": "repeated, from"}},
+            "xaxis": {"type": "category", "title": {"text": "% repeated, from"}},
             "yaxis": {"title": {"text": "answers"}},
             "hovermode": "closest",
             "bargap": 0.1,

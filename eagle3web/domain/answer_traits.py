@@ -11,11 +11,13 @@ CODE = "code"
 LOOKED_AT = 20_000
 """Characters that the language is told from."""
 _NAMES = {"Cjk": "Han"}
+_THOUGHT = re.compile(r"</?think>")
 _FENCE = re.compile(r"^\s*(```|~~~)")
 _CODE_LINE = re.compile(
     r"[;{}]\s*(//.*)?$"  # C and its kin end their lines so
     r"|^\s*(def |class |return\b|import |from \S+ import |elif |else:|except\b|#include|#define|public |private |static |func "
-    r"|fn |var |let |const |SELECT |INSERT |UPDATE |CREATE |</?[a-zA-Z][\w-]*[ >/])"
+    r"|fn |var |let |const |SELECT |INSERT |UPDATE |CREATE )"
+    r"|^\s*</?[a-zA-Z][^<>]*>\s*$"
     r"|^\s*(if|for|while|with|try)\b.*:\s*(#.*)?$"
     r"|^\s*[\w.\[\]]+ (=|\+=|-=|:=) \S"
     r"|^\s*[\w.]+\([^)]*\)\s*$"
@@ -36,7 +38,7 @@ def repetition(items: Sequence[Hashable]) -> float:
 
 def language(text: str) -> str:
     """`code` where most lines look like it, else the script of most letters, such as Latin or Han; empty without letters."""
-    start = text[:LOOKED_AT]
+    start = _THOUGHT.sub("\n", text[:LOOKED_AT])
     return CODE if _is_mostly_code(start) else _script(start)
 
 

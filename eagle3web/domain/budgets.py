@@ -1,8 +1,9 @@
 """Token budgets: made and changed here and nowhere else, so that every change has a version, a history row and a message."""
 
+from collections.abc import Iterable
 from datetime import datetime
 from functools import partial
-from typing import Any, TypedDict, Unpack
+from typing import Any, NamedTuple, TypedDict, Unpack
 
 from django.db import transaction
 from django.db.models import Max
@@ -88,6 +89,22 @@ def change_budget(budget_id: int, *, user: User | None, expected_version: int, *
             user=user,
         )
     return budget
+
+
+class BudgetChange(NamedTuple):
+    """One edit of several that belong together."""
+
+    budget_id: int
+    expected_version: int
+    changes: BudgetChanges
+
+
+def change_budgets(edits: Iterable[BudgetChange], *, user: User | None) -> list[TokenBudget]:
+    """Change several budgets, all or none. Consequences and errors as of `change_budget`; the first error undoes all."""
+    with transaction.atomic():
+        return [
+            change_budget(edit.budget_id, user=user, expected_version=edit.expected_version, **edit.changes) for edit in edits
+        ]
 
 
 def conflict(theirs: TokenBudget) -> BudgetConflict:

@@ -55,7 +55,7 @@ def storage_forecast(project: Project, *, host: str = "", dtype: str = "bfloat16
     return StorageForecast(
         tokens=round(sum(_tokens(row) for row in rows)),
         bytes_per_token=bytes_per_token(Path(project.target_path), dtype=dtype) if project.target_path else None,
-        free=_free(host),
+        free=free_disk(host),
     )
 
 
@@ -76,7 +76,8 @@ def _mean_prompt(row: ForecastRow) -> float:
     return float(revision.token_lengths.get("mean", 0)) if revision else 0.0
 
 
-def _free(host: str) -> int:
+def free_disk(host: str = "") -> int:
+    """Bytes on `host`, as it last told; of this machine when it is empty or unheard."""
     told = Host.objects.filter(name=host).values_list("sample", flat=True).first() if host else None
     if told and told.get("disk_free") is not None:
         return int(told["disk_free"])

@@ -4,9 +4,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from eagle3web.enums import FlagState
+from eagle3web.pages.typed import whole
 from eagle3web.queries.answers import ENDS, SORTS, AnswerFilter
 
-MOST_TOKENS = 10**9
+MOST_TOKENS = 2**31 - 1
 SHARES = (10, 20, 30, 50, 80)
 """Per cent of repeated sequences that the page offers to begin from."""
 
@@ -36,8 +37,8 @@ def read_filter(query: Mapping[str, str], datasets: Sequence[str]) -> AnswerFilt
     return AnswerFilter(
         dataset=query.get("dataset", "")[:80] or (datasets[0] if datasets else ""),
         finish=_one_of(ENDS, query.get("finish", "")),
-        shortest=whole(query.get("min", "")),
-        longest=whole(query.get("max", "")),
+        shortest=_tokens(query.get("min", "")),
+        longest=_tokens(query.get("max", "")),
         repetition=None if share is None else min(share, 100) / 100,
         language=query.get("language", "").replace("\0", "")[:20],
         mark=_one_of(FlagState.values, query.get("mark", "")),
@@ -62,10 +63,9 @@ def filter_choices(wanted: AnswerFilter) -> dict[str, list[Choice]]:
     return {name: choices(offered, chosen) for name, (offered, chosen) in words.items()}
 
 
-def whole(text: str) -> int | None:
-    """A whole number from 0 on, as people type it; None for anything else."""
-    digits = text.replace(" ", "").replace("\u00a0", "")
-    return min(int(digits), MOST_TOKENS) if digits.isascii() and digits.isdigit() and len(digits) < 16 else None
+def _tokens(text: str) -> int | None:
+    found = whole(text)
+    return None if found is None else min(found, MOST_TOKENS)
 
 
 def _one_of(known: Sequence[str], word: str) -> str:

@@ -60,6 +60,8 @@ PAGES: dict[str, Rule] = {
     "projects/<str:slug>/": pages(LOOK),
     "needs/<int:project_id>/": pages(LOOK),
     "projects/<str:slug>/budgets/": pages(LOOK),
+    "projects/<str:slug>/budgets/plan/": pages(LOOK),
+    "projects/<str:slug>/budgets/plan/save/": acts("change_tokenbudget"),
     "answers/": pages(LOOK),
     "projects/<str:slug>/answers/": pages(LOOK),
     "projects/<str:slug>/answers/summary/": pages(LOOK),

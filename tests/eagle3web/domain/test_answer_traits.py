@@ -37,6 +37,8 @@ def test_repetition_is_the_share_of_sequences_that_occurred_before(items: list[i
         ("def f(x):\n    return x + 1\n", "code"),
         ("int main() {\n  return 0;\n}\n", "code"),
         ("Use a loop:\n```\nfor x in y:\n    f(x)\n    g(x)\n```\n", "code"),
+        ("<think>\nLet n be 7.\n</think>\nSo 4n = 28.", "Latin"),
+        ("<div>\n  <p>Hello</p>\n</div>", "code"),
         ("First we count.\nThen we add.\n```\nx = 1\n```\nSo it is one, as was to be shown.", "Latin"),
         ("If you want to import the goods, you return the form.\nFor example: two apples", "Latin"),
     ],

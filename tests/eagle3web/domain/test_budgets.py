@@ -6,7 +6,7 @@ import pytest
 from django.core.exceptions import ValidationError
 from django.db import connection
 
-from eagle3web.domain.budgets import BudgetConflict, change_budget, create_budget
+from eagle3web.domain.budgets import BudgetChange, BudgetConflict, change_budget, change_budgets, create_budget
 from eagle3web.models import AuditEntry, ControlMessage, TokenBudget
 from tests.support import factories as make
 
@@ -128,3 +128,15 @@ def test_dataset_has_one_budget_in_a_project() -> None:
     budget = make.budget()
     with pytest.raises(ValidationError, match="already exists"):
         create_budget(budget.project, budget.dataset, user=None, tokens=5)
+
+
+@pytest.mark.django_db
+def test_several_budgets_change_together_or_not_at_all() -> None:
+    one, other = make.budget(tokens=1), make.budget(tokens=2)
+    edits = [BudgetChange(one.pk, 1, {"tokens": 10}), BudgetChange(other.pk, 7, {"tokens": 20})]
+    with pytest.raises(BudgetConflict):
+        change_budgets(edits, user=None)
+    one.refresh_from_db()
+    assert one.tokens == 1
+    changed = change_budgets([edits[0], edits[1]._replace(expected_version=1)], user=None)
+    assert [(row.tokens, row.version) for row in changed] == [(10, 2), (20, 2)]
