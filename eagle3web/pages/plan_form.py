@@ -72,10 +72,10 @@ def budget_scale(basis: Basis) -> int:
 def budget_step(scale: int, budgets: Sequence[int | None]) -> int:
     """The largest round step up to a fiftieth of the scale on which every saved budget lies: a slider would move the others."""
     values = [scale, *(tokens for tokens in budgets if tokens)]
-    power = 10 ** len(str(scale))
+    power: int = 10 ** len(str(scale))
     while power >= 1:
         for factor in (5, 2, 1):
-            step = factor * power
+            step: int = factor * power
             if step * 50 <= scale and all(value % step == 0 for value in values):
                 return step
         power //= 10
@@ -88,7 +88,8 @@ def round_up(value: float) -> int:
     while 10 * power < value:
         power *= 10
     steps = (factor * power // 2 for factor in (2, 3, *range(4, 22, 2)))
-    return next(step for step in steps if step >= value)
+    found: int = next(step for step in steps if step >= value)
+    return found
 
 
 def sliders(asked: Asked, basis: Basis) -> dict[str, Slider]:

@@ -150,6 +150,10 @@ const drawAll = () => document.querySelectorAll(".chart").forEach((el) => el.que
 const redrawAll = () => document.querySelectorAll(".chart").forEach((el) => el.figure && redraw(el));
 document.body.append(probe);
 drawAll();
+// A part of the page that came later brings its charts.
+document.addEventListener("htmx:load", ({ detail }) => {
+  for (const el of detail.elt.querySelectorAll(".chart")) if (!el.figure && el.querySelector("script")) draw(el);
+});
 document.addEventListener("click", (e) => {
   const button = e.target.closest("[data-numbers]");
   if (button) toggle(button);
