@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
+from urllib.parse import urlencode
 
 from django.core.paginator import Page, Paginator
 
@@ -14,6 +15,7 @@ from eagle3web.models import Attempt, BenchmarkRow, Project, Run
 from eagle3web.pages import fragments
 from eagle3web.pages.clocks import Clocks, clocks, next_change
 from eagle3web.pages.rights import Rights
+from eagle3web.pages.sorting import Column, heads
 from eagle3web.pokes import project_topic, run_topic
 from eagle3web.queries import benchmarks
 from eagle3web.queries.benchmarks import ALL, Headline
@@ -22,6 +24,28 @@ from eagle3web.text import cut
 
 PER_PAGE = 25
 VERDICT_LIMIT = 600
+COLUMNS = (
+    Column(word="Benchmark", key="run"),
+    Column(word="State"),
+    Column(word="Drafter"),
+    Column(
+        word="Speedup",
+        key="speedup",
+        number=True,
+        title="Against plain decoding of the same prompts by the same engine; lowest to highest repetition",
+    ),
+    Column(
+        word="Accept length",
+        key="accept",
+        number=True,
+        title="Tokens for each verification, bonus token included; decoded, pooled over requests",
+    ),
+    Column(word="Prompt lookup", key="lookup", number=True),
+    Column(word="Plain, tok/s", key="plain", number=True),
+    Column(word="At once", key="concurrency", number=True),
+    Column(word="Host"),
+    Column(word="Created", key="created", number=True),
+)
 LIST_FRAGMENTS = {"benchmarks-table": "benchmarks/_table.html"}
 FRAGMENTS = {
     "bench-stats": "benchmarks/_stats.html",
@@ -87,9 +111,9 @@ class BenchmarksPage:
     def __post_init__(self) -> None:
         self.pokes = frozenset({project_topic(self.project_id)})
 
-    def context(self, now: datetime, number: str = "1") -> dict[str, Any]:
+    def context(self, now: datetime, number: str = "1", sort: str = "") -> dict[str, Any]:
         """About seven queries."""
-        page: Page[Run] = Paginator(benchmarks.benchmark_runs(self.project_id), PER_PAGE).get_page(number)
+        page: Page[Run] = Paginator(benchmarks.benchmark_runs(self.project_id, sort), PER_PAGE).get_page(number)
         runs = list(page.object_list)
         last = last_attempts(run.pk for run in runs)
         found = benchmarks.headlines(attempt.pk for attempt in last.values())
@@ -103,6 +127,8 @@ class BenchmarksPage:
             "project": Project.objects.defer("chat_template").get(pk=self.project_id),
             "page": page,
             "benchmarks": listed,
+            "heads": heads(COLUMNS, sort, {}),
+            "query": urlencode({"sort": sort}) if sort else "",
             "look_again": next_change(list(last.values()), now),
         }
 

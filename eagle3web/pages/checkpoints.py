@@ -1,4 +1,4 @@
-"""Which drafter is best? The table of a project's checkpoints, and one of them with how to serve it."""
+"""One checkpoint: what was measured of it, what people think of it, and how to serve it."""
 
 import math
 from collections.abc import Iterable
@@ -6,13 +6,11 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
-from django.core.paginator import Page, Paginator
-
 from eagle3web.domain import checkpoints as verbs
 from eagle3web.domain import reviews
 from eagle3web.domain.clock import database_now
 from eagle3web.live.records import Entry, Reading
-from eagle3web.models import BenchmarkRow, Checkpoint, Project
+from eagle3web.models import BenchmarkRow, Checkpoint
 from eagle3web.pages import fragments
 from eagle3web.pages.rights import Rights
 from eagle3web.pokes import project_topic
@@ -21,8 +19,6 @@ from eagle3web.queries.benchmarks import Headline, headlines_of_checkpoints
 from pipeline.draft_shape import DraftShape
 from pipeline.sglang_command import launch_command
 
-PER_PAGE = 25
-LIST_FRAGMENTS = {"checkpoints-table": "checkpoints/_table.html"}
 FRAGMENTS = {
     "checkpoint-head": "checkpoints/_head.html",
     "checkpoint-stats": "checkpoints/_stats.html",
@@ -105,38 +101,6 @@ def _shape(text: str) -> DraftShape:
         return DraftShape()
     steps, topk, draft_tokens = map(int, parts)
     return DraftShape(steps=steps, topk=topk, draft_tokens=draft_tokens)
-
-
-@dataclass
-class CheckpointsPage:
-    """Reader of the first page of a project's checkpoints."""
-
-    project_id: int
-    may: Rights
-    pokes: frozenset[str] = field(init=False)
-
-    def __post_init__(self) -> None:
-        self.pokes = frozenset({project_topic(self.project_id)})
-
-    def context(self, number: str = "1", *, deleted: bool = False) -> dict[str, Any]:
-        """About seven queries."""
-        rows = checkpoints.of_project(self.project_id, deleted=deleted)
-        page: Page[Checkpoint] = Paginator(rows, PER_PAGE).get_page(number)
-        return {
-            "may": self.may,
-            "project": Project.objects.defer("chat_template").get(pk=self.project_id),
-            "page": page,
-            "with_deleted": deleted,
-            "deleted": checkpoints.count_deleted(self.project_id),
-            "checkpoints": shown_checkpoints(page.object_list),
-        }
-
-    def read(self, now: datetime) -> Reading:
-        found = fragments.render(LIST_FRAGMENTS, self.context())
-        return Reading(fragments=found, title="Checkpoints", now=database_now())
-
-    def missed(self, stream: str, after: int, up_to: int) -> tuple[list[Entry], int]:
-        return [], 0
 
 
 @dataclass

@@ -6,7 +6,8 @@ from collections.abc import Callable
 from eagle3web.live.records import Reader
 from eagle3web.pages.benchmarks import BenchmarkPage, BenchmarksPage
 from eagle3web.pages.budgets import BudgetsPage
-from eagle3web.pages.checkpoints import CheckpointPage, CheckpointsPage
+from eagle3web.pages.checkpoint_list import CheckpointsPage
+from eagle3web.pages.checkpoints import CheckpointPage
 from eagle3web.pages.datasets import DatasetPage, DatasetsPage
 from eagle3web.pages.engines import EnginesPage
 from eagle3web.pages.hosts import HostPage

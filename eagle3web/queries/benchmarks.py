@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from django.db.models import QuerySet
+from django.db.models import F, OrderBy, OuterRef, QuerySet, Subquery
 
 from eagle3web.enums import Stage
 from eagle3web.models import Attempt, BenchmarkRow, DraftedAnswer, Run
@@ -11,6 +11,14 @@ from eagle3web.models import Attempt, BenchmarkRow, DraftedAnswer, Run
 ALL = ""
 """The dataset of rows over all datasets."""
 MODES = ("plain", "lookup", "drafter")
+ORDERS = {
+    "speedup": ("drafter", "speedup"),
+    "accept": ("drafter", "accept_length"),
+    "lookup": ("lookup", "speedup"),
+    "plain": ("plain", "tokens_per_s"),
+    "concurrency": ("plain", "concurrency"),
+}
+"""Orders of the list by what the newest attempt measured: mode and column."""
 NEWEST = 200
 """Attempts whose results are compared for the best one."""
 
@@ -73,9 +81,20 @@ def best_of_project(project_id: int) -> Headline | None:
     return max(found, key=lambda one: one.speedup or 0.0, default=None)
 
 
-def benchmark_runs(project_id: int) -> QuerySet[Run]:
-    """Runs of the benchmark stage, the newest first."""
-    return Run.objects.filter(project=project_id, stage=Stage.BENCHMARK).select_related("author").order_by("-id")
+def benchmark_runs(project_id: int, sort: str = "") -> QuerySet[Run]:
+    """Runs of the benchmark stage, the newest first; or by one of ORDERS, a minus before it for the largest first.
+
+    What was not measured stands last either way.
+    """
+    rows = Run.objects.filter(project=project_id, stage=Stage.BENCHMARK).select_related("author")
+    name, down = sort.removeprefix("-"), sort.startswith("-")
+    if name not in ORDERS:
+        return rows.order_by("-id" if down or not name else "id")
+    mode, column = ORDERS[name]
+    measured = BenchmarkRow.objects.filter(attempt__run=OuterRef("pk"), dataset=ALL, mode=mode)
+    newest = measured.order_by("-attempt_id", "concurrency", "-tokens_per_s").values(column)[:1]
+    order = OrderBy(F("measured"), descending=down, nulls_last=True)
+    return rows.annotate(measured=Subquery(newest)).order_by(order, "-id")
 
 
 def answers_of(attempt_id: int) -> list[DraftedAnswer]:

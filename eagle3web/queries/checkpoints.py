@@ -7,7 +7,7 @@ from eagle3web.models import Checkpoint, CheckpointReview
 
 def of_project(project_id: int, *, deleted: bool = False) -> QuerySet[Checkpoint]:
     """The promoted one first, then the newest; without the long texts. With `deleted` those whose files are gone, too."""
-    rows = _light(Checkpoint.objects.filter(project=project_id)).order_by("-promoted", "-id")
+    rows = light(Checkpoint.objects.filter(project=project_id)).order_by("-promoted", "-id")
     return rows if deleted else rows.filter(Q(removed_at=None) | Q(promoted=True))
 
 
@@ -17,7 +17,7 @@ def count_deleted(project_id: int) -> int:
 
 def of_run(run_id: int) -> list[Checkpoint]:
     """The newest step first, deleted ones too. One query."""
-    return list(_light(Checkpoint.objects.filter(run=run_id)).order_by("-step", "-id")[:100])
+    return list(light(Checkpoint.objects.filter(run=run_id)).order_by("-step", "-id")[:100])
 
 
 def find(checkpoint_id: int) -> Checkpoint:
@@ -30,5 +30,6 @@ def reviews_of(checkpoint_id: int) -> list[CheckpointReview]:
     return list(CheckpointReview.objects.filter(checkpoint=checkpoint_id).select_related("author").order_by("-id")[:100])
 
 
-def _light(rows: QuerySet[Checkpoint]) -> QuerySet[Checkpoint]:
+def light(rows: QuerySet[Checkpoint]) -> QuerySet[Checkpoint]:
+    """Without the long texts, with what the list shows beside them."""
     return rows.select_related("run", "attempt").defer("card", "run__config", "attempt__config", "attempt__versions")

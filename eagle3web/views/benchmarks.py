@@ -9,7 +9,7 @@ from django.views.decorators.http import require_safe
 from eagle3web.domain.clock import database_now
 from eagle3web.enums import Stage
 from eagle3web.models import Attempt, DraftedAnswer, Project
-from eagle3web.pages.benchmarks import BenchmarkPage, BenchmarksPage
+from eagle3web.pages.benchmarks import COLUMNS, BenchmarkPage, BenchmarksPage
 from eagle3web.pages.lineage import lineage_of
 from eagle3web.pages.rights import rights
 from eagle3web.pages.tokens import WORDS, shown_answer
@@ -17,15 +17,19 @@ from eagle3web.pages.topics import topics
 from eagle3web.queries.benchmarks import answers_of
 from eagle3web.views.access import looking, person
 
+SORTS = frozenset(column.key for column in COLUMNS if column.key)
+
 
 @require_safe
 @looking
 def show_all(request: HttpRequest, slug: str) -> HttpResponse:
-    """`?page=2` goes on; only the first page is live."""
+    """`?sort=-speedup`, `?page=2`. Without either it is live."""
     project = get_object_or_404(Project.objects.only("pk"), slug=slug)
     page = BenchmarksPage(project.pk, rights(person(request)))
-    context = page.context(database_now(), request.GET.get("page", "1"))
-    first = context["page"].number == 1
+    sort = request.GET.get("sort", "")
+    sort = sort if sort.removeprefix("-") in SORTS else ""
+    context = page.context(database_now(), request.GET.get("page", "1"), sort)
+    first = context["page"].number == 1 and not sort
     context["topics"] = topics(f"benchmarks/{project.pk}" if first else "", project.pk)
     return render(request, "benchmarks/benchmarks.html", context)
 

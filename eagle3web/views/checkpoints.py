@@ -10,12 +10,14 @@ from eagle3web.domain import checkpoints
 from eagle3web.domain.archives import Archive
 from eagle3web.domain.runs import NotAllowedNow
 from eagle3web.models import Checkpoint, Project
+from eagle3web.pages.checkpoint_list import EVERYTHING, CheckpointsPage, review_links
 from eagle3web.pages.checkpoint_questions import promotion, promotion_anyway
-from eagle3web.pages.checkpoints import CheckpointPage, CheckpointsPage
+from eagle3web.pages.checkpoints import CheckpointPage
 from eagle3web.pages.configs import flat
 from eagle3web.pages.lineage import lineage_of
 from eagle3web.pages.rights import rights
 from eagle3web.pages.topics import topics
+from eagle3web.queries.checkpoint_list import Wanted, is_order, is_review
 from eagle3web.talk_forms import AnywayForm
 from eagle3web.views.access import allowed, looking, person
 from eagle3web.views.comments import talk_of
@@ -25,14 +27,25 @@ from eagle3web.views.reviews import done
 @require_safe
 @looking
 def show_all(request: HttpRequest, slug: str) -> HttpResponse:
-    """`?page=2` goes on, `?deleted=1` shows those whose files are gone, too; only the first page without them is live."""
+    """`?sort=-accept`, `?review=approved`, `?deleted=1` (with those whose files are gone), `?page=2`. Live without them."""
     project = get_object_or_404(Project.objects.only("pk"), slug=slug)
-    deleted = request.GET.get("deleted") == "1"
+    wanted = _wanted(request)
     page = CheckpointsPage(project.pk, rights(person(request)))
-    context = page.context(request.GET.get("page", "1"), deleted=deleted)
-    first = context["page"].number == 1 and not deleted
+    context = page.context(request.GET.get("page", "1"), wanted)
+    context["reviews"] = review_links(wanted)
+    first = context["page"].number == 1 and wanted == EVERYTHING
     context["topics"] = topics(f"checkpoints/{project.pk}" if first else "", project.pk)
     return render(request, "checkpoints/checkpoints.html", context)
+
+
+def _wanted(request: HttpRequest) -> Wanted:
+    """What the address asks for; a word that is none asks for nothing."""
+    sort, review = request.GET.get("sort", ""), request.GET.get("review", "")
+    return Wanted(
+        sort=sort if is_order(sort) else "",
+        review=review if is_review(review) else "",
+        deleted=request.GET.get("deleted") == "1",
+    )
 
 
 @require_safe

@@ -1,7 +1,8 @@
 import pytest
 from django.utils import timezone
 
-from eagle3web.pages.checkpoints import CheckpointPage, CheckpointsPage, serving_command, shown_checkpoints
+from eagle3web.pages.checkpoint_list import CheckpointsPage
+from eagle3web.pages.checkpoints import CheckpointPage, serving_command, shown_checkpoints
 from eagle3web.pages.rights import Rights
 from tests.support import factories
 
@@ -56,6 +57,14 @@ def test_list_shows_a_speedup_with_its_baseline_only() -> None:
     html = page.read(timezone.now()).fragments["checkpoints-table"]
     assert "1.58×" in html
     assert "tok/s plain" in html
+
+
+def test_long_list_is_live_and_leads_on() -> None:
+    row = factories.checkpoint()
+    for step in range(200, 230):
+        factories.checkpoint(row.attempt, step=step)
+    html = CheckpointsPage(row.project_id, OPERATOR).read(timezone.now()).fragments["checkpoints-table"]
+    assert ('href="?page=2"' in html, "1 to 25 of 31 checkpoints" in html.replace("\u00a0", " ")) == (True, True)
 
 
 def test_promote_is_offered_to_operators_for_what_is_there() -> None:

@@ -50,3 +50,20 @@ def test_empty_list_says_what_a_benchmark_needs(viewer: Client) -> None:
     html = viewer.get(f"/projects/{factories.project().slug}/benchmarks/").content.decode()
     assert "No benchmark yet" in html
     assert "It needs a checkpoint." in html
+
+
+def test_list_is_sorted_by_what_was_measured(viewer: Client) -> None:
+    project = factories.project(slug="sorted")
+    attempts = [factories.attempt(factories.run(project, stage="benchmark")) for _ in range(3)]
+    for attempt, speedup in zip(attempts[:2], (1.2, 1.6), strict=True):
+        factories.result(attempt, "plain")
+        factories.result(attempt, "drafter", speedup=speedup)
+
+    def order(sort: str) -> list[int]:
+        answer = viewer.get("/projects/sorted/benchmarks/", {"sort": sort})
+        return [attempts.index(item.attempt) for item in answer.context["benchmarks"]]
+
+    assert order("-speedup") == [1, 0, 2]
+    assert order("speedup") == [0, 1, 2]
+    assert order("created") == [0, 1, 2]
+    assert order("") == order("nonsense") == [2, 1, 0]

@@ -103,6 +103,26 @@ def test_list_pages_and_shows_deleted_ones_on_demand(viewer: Client, checkpoint:
     assert viewer.get(path, {"deleted": "1"}).context["page"].paginator.count == 30
 
 
+def test_order_and_filter_stand_in_the_address(
+    viewer: Client, checkpoint: Checkpoint, django_assert_max_num_queries: object
+) -> None:
+    other = factories.checkpoint(checkpoint.attempt, step=200, metrics={"accept_length": 9.0})
+    path = f"/projects/{checkpoint.project.slug}/checkpoints/"
+    for query, found in (
+        ({"sort": "-accept"}, [other, checkpoint]),
+        ({"sort": "accept"}, [checkpoint, other]),
+        ({"review": "approved"}, [checkpoint]),
+        ({"review": "none"}, [other]),
+        ({"sort": "nonsense", "review": "nonsense"}, [other, checkpoint]),
+    ):
+        with django_assert_max_num_queries(26):  # type: ignore[operator]
+            answer = viewer.get(path, query)
+        assert [shown.row for shown in answer.context["checkpoints"]] == found
+    html = viewer.get(path, {"sort": "-accept", "review": "approved"}).content.decode()
+    assert ("?review=approved&amp;sort=accept" in html, 'aria-sort="descending"' in html) == (True, True)
+    assert "No checkpoint is like this" in viewer.get(path, {"review": "rejected"}).content.decode()
+
+
 def test_address_without_a_project_leads_to_the_last_one(viewer: Client, checkpoint: Checkpoint) -> None:
     assert viewer.get("/checkpoints/").headers["Location"] == f"/projects/{checkpoint.project.slug}/checkpoints/"
 
