@@ -4,7 +4,6 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Any
 
-from eagle3web.queries.checkpoint_timeline import Timeline
 from eagle3web.text import plotly
 
 LABELLED = 3
@@ -12,15 +11,15 @@ LABELLED = 3
 Points = Sequence[tuple[datetime, float, str]]
 
 
-def timeline_figure(told: Timeline) -> dict[str, Any] | None:
-    """None while nothing was decoded or measured."""
-    if not told.lengths and not told.speedups:
+def timeline_figure(*, lengths: Points, speedups: Points, promotions: Sequence[tuple[datetime, str]]) -> dict[str, Any] | None:
+    """Moments with values and names, the oldest first. None while nothing was decoded or measured."""
+    if not lengths and not speedups:
         return None
-    moments = [point[0] for point in (*told.lengths, *told.speedups)] + [at for at, _ in told.promotions]
+    moments = [point[0] for point in (*lengths, *speedups)] + [at for at, _ in promotions]
     end = max(moments)
-    data = [_each(told.lengths), _best("accept length, best so far", told.lengths, end)]
-    if told.speedups:
-        data.append(_best("speedup, best so far", told.speedups, end) | SECOND)
+    data = [_each(lengths), _best("accept length, best so far", lengths, end)]
+    if speedups:
+        data.append(_best("speedup, best so far", speedups, end) | SECOND)
     return {
         "data": data,
         "layout": {
@@ -33,8 +32,8 @@ def timeline_figure(told: Timeline) -> dict[str, Any] | None:
             "hovermode": "closest",
             "showlegend": True,
             "margin": {"t": 44, "r": 56},
-            "shapes": [_line(at) for at, _ in told.promotions],
-            "annotations": [_label(at, name) for at, name in told.promotions[-LABELLED:]],
+            "shapes": [_line(at) for at, _ in promotions],
+            "annotations": [_label(at, name) for at, name in promotions[-LABELLED:]],
         },
         "narrow": {"xaxis": {"nticks": 4}, "annotations": []},
     }  # fmt: skip

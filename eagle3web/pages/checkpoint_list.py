@@ -54,6 +54,11 @@ COLUMNS = (
 )
 
 
+def _timeline_figure(project_id: int) -> dict[str, Any] | None:
+    told = timeline(project_id)
+    return timeline_figure(lengths=told.lengths, speedups=told.speedups, promotions=told.promotions)
+
+
 def review_links(wanted: Wanted) -> list[tuple[str, str, bool]]:
     """The filter by review: word, address, and whether it is the one that stands."""
     words = {"": "All", **{state.value: state.label for state in Review}, NONE: "Not proposed"}
@@ -91,7 +96,7 @@ class CheckpointsPage:
             "query": urlencode({name: value for name, value in (query | {"sort": wanted.sort}).items() if value}),
             "deleted": checkpoints.count_deleted(self.project_id),
             "checkpoints": shown_checkpoints(rows_of(page.object_list)),
-            "timeline_figure": timeline_figure(timeline(self.project_id)),
+            "timeline_figure": _timeline_figure(self.project_id),
         }
 
     def read(self, now: datetime) -> Reading:
