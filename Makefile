@@ -9,7 +9,7 @@ FAST    := not slow and not browser
 export PORT
 
 .DEFAULT_GOAL := help
-.PHONY: help demo run test test-fast lint bench clean
+.PHONY: help demo run test test-fast lint bench screenshots clean
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -39,6 +39,9 @@ lint: .venv/dev ## Check style, types, imports, templates and migrations
 
 bench: .venv/demo .venv/dev ## Measure, as ratios within one run
 	@for file in bench/*.py; do echo "== $$file"; $(PY) $$file || exit 1; done
+
+screenshots: .venv/demo .venv/dev system-packages ## Take pictures of every page of a finished demo into docs/screenshots
+	@$(PY) -m tests.support.screenshots
 
 clean: ## Remove everything that make made: .venv, var and caches
 	rm -rf .venv var .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache

@@ -1,25 +1,20 @@
 """A real Chromium before a real system. Every page is watched: no error in the console, no request beyond this machine."""
 
 import os
-import shutil
 from collections.abc import Iterator
 from pathlib import Path
 from urllib.parse import urlsplit
 
 import pytest
-from playwright.sync_api import Browser, ConsoleMessage, Page, Request, sync_playwright
+from playwright.sync_api import Browser, ConsoleMessage, Page, Request
 from pytest_django import Settings
 
 from eagle3web.domain.people import make_sign_in_link
 from eagle3web.models import User
+from tests.support.chromium import chromium as launched
 from tests.support.stub_engine import Behaviour
 from tests.support.system import System
 from tests.support.world import World, world
-
-FLAGS = [
-    "--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-component-update", "--disable-sync",
-    "--no-first-run", "--disable-default-apps", "--no-default-browser-check",
-]  # fmt: skip
 
 
 class Watch:
@@ -57,14 +52,10 @@ def watch() -> Iterator[Watch]:
 @pytest.fixture
 def chromium(bare_system: System, monkeypatch: pytest.MonkeyPatch) -> Iterator[Browser]:
     """A browser for one test: Playwright holds an event loop in this thread as long as it runs."""
-    path = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
-    assert path, "the browser tests need Debian's chromium: apt-get install chromium"
     # Rows are read between Playwright's calls, never within one.
     monkeypatch.setitem(os.environ, "DJANGO_ALLOW_ASYNC_UNSAFE", "1")
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=path, args=FLAGS)
+    with launched() as browser:
         yield browser
-        browser.close()
 
 
 @pytest.fixture

@@ -1,0 +1,115 @@
+"""Every page, light and dark: axe-core finds no serious fault, and the page weighs little and asks nobody else."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from django.conf import settings
+from playwright.sync_api import Page, Response, expect
+
+from eagle3web.models import User
+from tests.browser.conftest import Watch, sign_in
+from tests.support import factories
+from tests.support.every_page import make_pages, missing_routes
+from tests.support.system import System
+
+pytestmark = [pytest.mark.browser, pytest.mark.slow]
+GRAVE = ("serious", "critical")
+PAGE_WEIGHT = 250_000
+"""Bytes over the wire, without Plotly."""
+
+
+@pytest.fixture
+def pages(page: Page, site: System, tmp_path: Path) -> dict[str, str]:
+    """The addresses of all pages, for a browser in which an administrator is signed in."""
+    Path(settings.EAGLE3_IMPORT_ROOT).mkdir(parents=True, exist_ok=True)
+    user: User = factories.user("ada", is_superuser=True, is_staff=True)
+    made = make_pages(user, tmp_path)
+    sign_in(page, user)
+    return made
+
+
+def ready(page: Page, path: str) -> None:
+    """Open a page and wait until it is live and its charts are drawn."""
+    page.goto(path)
+    if page.locator("#live").count():
+        expect(page.locator("#live")).to_contain_text("Live")
+    expect(page.locator(".chart:visible:not(:has(.main-svg))")).to_have_count(0)
+
+
+def responses(page: Page, path: str) -> list[Response]:
+    """What the browser was sent for a page."""
+    found: list[Response] = []
+
+    def keep(response: Response) -> None:
+        found.append(response)
+
+    page.on("response", keep)
+    ready(page, path)
+    page.wait_for_load_state("networkidle")
+    page.remove_listener("response", keep)
+    return found
+
+
+def faults(axe: Axe, page: Page) -> list[str]:
+    """What axe-core finds, one line each: rule, and the first elements."""
+    found: list[dict[str, Any]] = axe.run(page).response["violations"]
+    grave = [fault for fault in found if fault["impact"] in GRAVE]
+    return [f"{fault['id']}: {' | '.join(node['html'][:150] for node in fault['nodes'][:3])}" for fault in grave]
+
+
+def test_list_has_every_page(pages: dict[str, str]) -> None:
+    assert missing_routes(pages) == set()
+
+
+def test_no_page_has_a_grave_fault_in_light_or_dark(page: Page, pages: dict[str, str], watch: Watch) -> None:
+    watch.expected = ("status of 404",)
+    axe, found = Axe(), []
+    for name, path in pages.items():
+        ready(page, path)
+        for scheme in ("light", "dark"):
+            # Without motion, so that no colour is seen on its way from one theme to the other.
+            page.emulate_media(color_scheme=scheme, reduced_motion="reduce")
+            found += [f"{name}, {scheme}: {fault}" for fault in faults(axe, page)]
+    assert not found, "\n".join(found)
+
+
+def test_palette_and_sheet_of_keys_have_no_grave_fault(page: Page, pages: dict[str, str]) -> None:
+    axe = Axe()
+    page.goto(pages["overview"])
+    page.keyboard.press("?")
+    assert faults(axe, page) == []
+    page.keyboard.press("Escape")
+    page.keyboard.press("Control+k")
+    expect(page.get_by_role("option").first).to_be_visible()
+    assert faults(axe, page) == []
+
+
+def test_signed_out_pages_have_no_grave_fault(page: Page, site: System, watch: Watch) -> None:
+    watch.expected = ("status of 404", "status of 410")
+    axe = Axe()
+    for path in ("/sign-in/", "/nowhere/", "/sign-in/link/wrong"):
+        page.goto(path)
+        assert faults(axe, page) == []
+
+
+def test_pages_are_light_and_load_plotly_only_for_charts(page: Page, pages: dict[str, str], watch: Watch) -> None:
+    watch.expected = ("status of 404",)
+    client = page.context.new_cdp_session(page)
+    client.send("Network.enable")
+    client.send("Network.setCacheDisabled", {"cacheDisabled": True})
+    heavy, needless, lax = {}, [], []
+    for name, path in pages.items():
+        answers = responses(page, path)
+        sizes = {answer.url: answer.request.sizes()["responseBodySize"] for answer in answers}
+        plotly = {url for url in sizes if "plotly" in url}
+        if (weight := sum(size for url, size in sizes.items() if url not in plotly)) > PAGE_WEIGHT:
+            heavy[name] = weight
+        if bool(plotly) != bool(page.locator(".chart").count()):
+            needless.append(name)
+        policy = answers[0].headers["content-security-policy"]
+        if "'unsafe" not in policy and "script-src 'self'" in policy and "default-src 'self'" in policy:
+            continue
+        lax.append(name)
+    assert (heavy, needless, lax) == ({}, [], [])
