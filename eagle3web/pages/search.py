@@ -16,12 +16,19 @@ TYPED = 100
 PAGES = (
     ("Overview", "overview", "project"),
     ("Budgets", "planner", "budgets"),
+    ("Plan budgets", "planner", "plan"),
     ("Runs", "runs", "runs"),
+    ("Answers", "answers", "answers"),
+    ("Answers to review", "answers", "answers-review"),
     ("Checkpoints", "checkpoints", "checkpoints"),
     ("Benchmarks", "benchmarks", "benchmarks"),
 )
 """Of a project: word, icon, route."""
-SHARED = (("Datasets", "datasets", "datasets"), ("Engines and hosts", "engines", "engines"))
+SHARED = (
+    ("Datasets", "datasets", "datasets"),
+    ("Engines and hosts", "engines", "engines"),
+    ("You: time zone, tokens, notifications", "user", "me"),
+)
 STARTS = (
     ("New run", "run-new"),
     ("New pipeline", "run-new-pipeline"),

@@ -15,10 +15,12 @@ KEYS = {
     "Overview": "o",
     "Budgets": "b",
     "Runs": "r",
+    "Answers": "s",
     "Checkpoints": "c",
     "Benchmarks": "m",
     "Datasets": "d",
     "Engines": "e",
+    "Audit": "u",
     "Admin": "a",
 }
 STARTS = {"run-new", "run-new-pipeline", "run-new-extract", "run-new-train", "run-new-benchmark"}

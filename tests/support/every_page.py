@@ -1,6 +1,7 @@
 """A site with something on each of its pages, and the addresses of them all: what looks at every page starts from here."""
 
 import json
+import re
 from collections.abc import Iterator
 from datetime import timedelta
 from pathlib import Path
@@ -14,13 +15,12 @@ from eagle3web.models import Attempt, Checkpoint, Project, User
 from tests.support import factories as make
 from tests.support import told
 
-NOT_PAGES = (
-    "api/", "admin/", "healthz", "favicon.ico", "sign-out/", "sign-in/link/", "search/",
-    "projects/<str:slug>/answers/summary/", "datasets/<str:slug>/prompts/", "datasets/<str:slug>/revisions/",
-    "runs/<int:run_id>/attempts/<int:number>/log", "runs/<int:run_id>/attempts/<int:number>/samples/",
-    "checkpoints/<int:checkpoint_id>/download.tar",
-)  # fmt: skip
-"""Beginnings of routes that answer with fragments, files or words for programs."""
+NOT_PAGES = re.compile(
+    r"api/|admin/|healthz|favicon|sign-in/|sign-out/|search/|needs/|.*/(prompts|samples|points|summary|log)/$|.*\.(csv|json|tar|txt)$"
+    r"|.*/(flag|exclude|keep|dismiss|save|stop|tag|star|tags|views|comments|revoke|test|time-zone|password|tokens|remove)/$"
+    r"|comments/|(projects|answers|budgets|runs|checkpoints|benchmarks)/$|$"
+)
+"""Routes that answer with fragments, files or words for programs, that lead elsewhere, or whose page is a question in a dialog."""
 GPUS = [
     {"index": n, "name": "NVIDIA H200", "utilisation_percent": 90 - n, "memory_used": 80 << 30, "memory_total": 141 << 30,
      "power_w": 512.0, "temperature_c": 61}
@@ -42,14 +42,23 @@ def make_pages(user: User, folder: Path) -> dict[str, str]:
     _machines(run)
     checkpoint = Checkpoint.objects.filter(removed_at=None).latest("pk")
     answer = make.stored_answer(project, dataset="B1_glaive")
+    make.answer_file(project, dataset="B1_glaive")
     make.flag(answer, reason="empty")
+    channel = make.channel(user)
+    make.comment(checkpoint, "Better than **r2**, see [the list](/runs/).", author=user)
+    make.comment(run.run, "Slow today.", author=user)
+    make.audit("run.stop", f"run {run.run_id}", user=user)
     return {
         "overview": "/projects/kimi/",
         "overview of nothing": f"/projects/{empty.slug}/",
         "budgets": "/projects/kimi/budgets/",
+        "planner": "/projects/kimi/budgets/plan/",
+        "planner of nothing": f"/projects/{empty.slug}/budgets/plan/",
         "budgets of nothing": f"/projects/{empty.slug}/budgets/",
         "runs": "/projects/kimi/runs/",
         "runs of nothing": f"/projects/{empty.slug}/runs/",
+        "compared runs": f"/projects/kimi/compare/?runs={run.run_id},{failed.run_id}",
+        "compared nothing": "/projects/kimi/compare/",
         "new run": "/projects/kimi/runs/new/",
         "new pipeline": "/projects/kimi/runs/new/pipeline/",
         "new extraction": "/projects/kimi/runs/new/extract/",
@@ -67,11 +76,15 @@ def make_pages(user: User, folder: Path) -> dict[str, str]:
         "unpause": f"/runs/{run.run_id}/unpause/",
         "resume": f"/runs/{failed.run_id}/resume/",
         "concurrency": f"/runs/{run.run_id}/concurrency/",
+        "notes": f"/runs/{run.run_id}/notes/",
         "clone": f"/runs/{run.run_id}/clone/",
         "checkpoints": "/projects/kimi/checkpoints/",
         "checkpoints of nothing": f"/projects/{empty.slug}/checkpoints/",
         "checkpoint": f"/checkpoints/{checkpoint.pk}/",
         "promote": f"/checkpoints/{checkpoint.pk}/promote/",
+        "propose": f"/checkpoints/{checkpoint.pk}/propose/",
+        "approve": f"/checkpoints/{checkpoint.pk}/approve/",
+        "reject": f"/checkpoints/{checkpoint.pk}/reject/",
         "benchmarks": "/projects/kimi/benchmarks/",
         "benchmarks of nothing": f"/projects/{empty.slug}/benchmarks/",
         "benchmark": f"/benchmarks/{measured.pk}/",
@@ -86,6 +99,10 @@ def make_pages(user: User, folder: Path) -> dict[str, str]:
         "engines": "/engines/",
         "register engine": "/engines/register/",
         "host": "/hosts/gpu-07/",
+        "me": "/me/",
+        "new channel": "/me/channels/new/",
+        "channel": f"/me/channels/{channel.pk}/",
+        "audit": "/audit/",
         "nothing there": "/nowhere/",
     }
 
@@ -133,10 +150,7 @@ def _machines(attempt: Attempt) -> None:
 def missing_routes(pages: dict[str, str]) -> set[str]:
     """Routes that people can look at, and that no page of the list is of."""
     looked_at = {resolve(path.partition("?")[0]).route for path in pages.values() if path != "/nowhere/"}
-    lead_elsewhere = {"", "projects/", "budgets/", "runs/", "checkpoints/", "benchmarks/", "answers/"}
-    posted_only = {route for route in _routes(get_resolver()) if route.endswith(("/flag/", "/exclude/", "/keep/"))}
-    known = looked_at | lead_elsewhere | posted_only | {"sign-in/", "datasets/<str:slug>/revisions/<int:revision_id>/dismiss/"}
-    return {route for route in _routes(get_resolver()) if route not in known and not route.startswith(NOT_PAGES)}
+    return {route for route in _routes(get_resolver()) if route not in looked_at and not NOT_PAGES.match(route)}
 
 
 def _routes(resolver: URLResolver, prefix: str = "") -> Iterator[str]:

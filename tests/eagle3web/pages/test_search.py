@@ -25,12 +25,15 @@ def test_nothing_typed_offers_places_and_what_the_person_may_do() -> None:
     assert found[:2] == ["Overview", "Budgets"]
     assert "New run" in found
     assert words(find("", project, LOOKER)) == [
-        "Overview", "Budgets", "Runs", "Checkpoints", "Benchmarks", "Datasets", "Engines and hosts",
+        "Overview", "Budgets", "Plan budgets", "Runs", "Answers", "Answers to review", "Checkpoints", "Benchmarks", "Datasets",
+        "Engines and hosts", "You: time zone, tokens, notifications",
     ]  # fmt: skip
 
 
 def test_without_a_project_only_what_all_share_is_offered() -> None:
-    assert words(find("", None, LOOKER)) == ["Datasets", "Engines and hosts"]
+    assert words(find("", None, LOOKER)) == [
+        "Datasets", "Engines and hosts", "You: time zone, tokens, notifications",
+    ]  # fmt: skip
 
 
 def test_every_kind_of_row_is_found_with_where_it_leads() -> None:
