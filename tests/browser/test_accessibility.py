@@ -14,7 +14,7 @@ from tests.support import factories
 from tests.support.every_page import make_pages, missing_routes
 from tests.support.system import System
 
-pytestmark = [pytest.mark.browser, pytest.mark.slow]
+pytestmark = [pytest.mark.browser, pytest.mark.slow, pytest.mark.timeout(900)]
 GRAVE = ("serious", "critical")
 PAGE_WEIGHT = 250_000
 """Bytes over the wire, without Plotly."""

@@ -20,7 +20,7 @@ NOT_PAGES = re.compile(
     r"|.*/(flag|exclude|keep|dismiss|save|stop|tag|star|tags|views|comments|revoke|test|time-zone|password|tokens|remove)/$"
     r"|comments/|(projects|answers|budgets|runs|checkpoints|benchmarks)/$|$"
 )
-"""Routes that answer with fragments, files or words for programs, that lead elsewhere, or whose page is a question in a dialog."""
+"""Routes that answer with fragments, files or words for programs, that lead elsewhere, or that only take a POST."""
 GPUS = [
     {"index": n, "name": "NVIDIA H200", "utilisation_percent": 90 - n, "memory_used": 80 << 30, "memory_total": 141 << 30,
      "power_w": 512.0, "temperature_c": 61}
