@@ -54,7 +54,7 @@ urlpatterns = [
     path("projects/<str:slug>/budgets/", budgets.show, name="budgets"),
     path("projects/<str:slug>/budgets/plan/", plan.show, name="plan"),
     path("projects/<str:slug>/budgets/plan/save/", plan.save, name="plan-save"),
-    path("answers/", overview.of_project("answers")),
+    path("answers/", overview.of_project("answers"), name="answers-front"),
     path("projects/<str:slug>/answers/", answers.show_all, name="answers"),
     path("projects/<str:slug>/answers/summary/", answers.summary, name="answers-summary"),
     path("projects/<str:slug>/answers/review/", flags.review, name="answers-review"),

@@ -76,7 +76,7 @@ class ProjectForecast:
 def forecast(project: Project) -> ProjectForecast:
     """Forecast every budget of the project, in order. A fixed number of queries."""
     budgets = list(project.budgets.select_related("dataset"))
-    rate = _rate(project)
+    rate = rate_of(project)
     revisions = _newest_revisions(budgets)
     measured = _measured(project)
     rows = [
@@ -152,7 +152,7 @@ def _measured(project: Project) -> dict[str, DatasetProgress]:
     return {row.dataset: row for row in DatasetProgress.objects.filter(pk__in=list(newest)).select_related("attempt")}
 
 
-def _rate(project: Project) -> Rate:
+def rate_of(project: Project) -> Rate:
     """What the live runs do now, else what the last run did, else what the engines say of themselves."""
     moved = MetricPoint.objects.filter(name="tokens_per_s", value__gt=0)
     attempts = Attempt.objects.filter(run__project=project, run__stage=Stage.GENERATE)

@@ -26,7 +26,7 @@ SORT_CHOICES = {
     "oldest": "oldest first",
     "longest": "longest first",
     "shortest": "shortest first",
-    "repetitive": "most repetitive first",
+    "repetitive": "most repetitive",
 }
 SHARE_CHOICES = {"": "any repetition"} | {str(share): f"repeats ≥ {share} %" for share in SHARES}
 

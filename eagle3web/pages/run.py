@@ -34,6 +34,7 @@ FRAGMENTS = {
     "comments-news": "talk/_news.html",
 }
 """Of every stage; each adds its own."""
+SLOW_EVERY = timedelta(seconds=10)
 QUEUED_FRAGMENTS = {
     "run-queued": "runs/_queued.html",
     "lineage": "lineage/_graph.html",
@@ -58,6 +59,9 @@ class RunPage:
     part: StagePart = field(init=False)
     _log: log.LogReader | None = None
     _last_point: int | None = None
+    _slow: dict[str, Any] = field(default_factory=dict)
+    _slow_at: datetime | None = None
+    _slow_for: tuple[str, bool] = ("", False)
     _items: dict[str, tuple[decisions.Decision, str]] = field(default_factory=dict)
     """Rendered decisions; they rarely change."""
 
@@ -94,15 +98,27 @@ class RunPage:
     def _of_attempt(self, run: Run, attempt: Attempt, now: datetime) -> dict[str, Any]:
         shown = clocks(attempt, now)
         forecast = not shown.quiet and shown.live and shown.state != ShownState.PAUSED
-        return self.part.context(run, attempt, forecast) | {
-            "clocks": shown,
-            "state": shown.state,
-            "part": self.part,
-            "timeline": timeline(attempt),
-            "took_s": (attempt.ended_at - attempt.started_at).total_seconds()
-            if attempt.ended_at and attempt.started_at
-            else None,
-        }
+        return (
+            self.part.context(run, attempt, forecast)
+            | self._read_slow(run, attempt, forecast, now)
+            | {
+                "clocks": shown,
+                "state": shown.state,
+                "part": self.part,
+                "timeline": timeline(attempt),
+                "took_s": (attempt.ended_at - attempt.started_at).total_seconds()
+                if attempt.ended_at and attempt.started_at
+                else None,
+            }
+        )
+
+    def _read_slow(self, run: Run, attempt: Attempt, forecast: bool, now: datetime) -> dict[str, Any]:
+        """Read anew when the attempt is in another state, else every few seconds."""
+        due = self._slow_at is None or now - self._slow_at > SLOW_EVERY
+        if self.part.slow is not None and (due or self._slow_for != (attempt.status, forecast)):
+            self._slow = self.part.slow(run, attempt, forecast)
+            self._slow_at, self._slow_for = now, (attempt.status, forecast)
+        return self._slow
 
     def details(self, attempt: Attempt) -> dict[str, Any]:
         """What does not change while somebody looks: the config, and the charts up to now. About five queries."""

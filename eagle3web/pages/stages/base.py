@@ -47,5 +47,7 @@ class StagePart:
     points_after: PointsAfter
     points_within: PointsWithin
     """For who zooms into a chart."""
+    slow: Callable[[Run, Attempt, bool], Context] | None = None
+    """As `context`, for what moves slowly and costs much: it is read every ten seconds or so."""
     asks_engines: bool = False
     """Whether it asks engines for answers: there are samples to look at, and another concurrency can be asked for."""

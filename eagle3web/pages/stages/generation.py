@@ -8,6 +8,7 @@ from eagle3web.enums import AttemptStatus
 from eagle3web.formats import count, tokens
 from eagle3web.live.records import Entry
 from eagle3web.models import Attempt, Run
+from eagle3web.pages import burn_down
 from eagle3web.pages.datasets_of_run import dataset_rows, totals
 from eagle3web.pages.stages.base import Context, StagePart, Window
 from eagle3web.queries import points, runs
@@ -48,12 +49,23 @@ def points_within(attempt: Attempt, lines: Collection[str], low: int, high: int)
     return Window(lines={series: own for (_, series), own in found.items() if series in lines}, total=total)
 
 
+def slow(run: Run, attempt: Attempt, forecast: bool) -> Context:
+    return burn_down.context(run, attempt, forecast=forecast)
+
+
 PART = StagePart(
     template="runs/stages/_generate.html",
     facts="runs/facts/_generate.html",
-    fragments={"run-datasets": "runs/_datasets.html", "c-answers": "runs/_lengths.html"},
+    fragments={
+        "run-datasets": "runs/_datasets.html",
+        "c-answers": "runs/_lengths.html",
+        "c-burn": "runs/_burn_figure.html",
+        "burn-note": "runs/_burn_note.html",
+        "bu-changes": "budgets/_changes.html",
+    },
     context=context,
     details=details,
+    slow=slow,
     points_after=points_after,
     points_within=points_within,
     asks_engines=True,
