@@ -60,7 +60,8 @@ def may(permission: str | None) -> list[Any]:
 
 def needed_scope(method: str, permission: str | None) -> TokenScope:
     """What a token must be good for: looking is `read`, changing budgets `budgets`, changing anything else `operate`."""
-    if method in ("GET", "HEAD", "OPTIONS"):
+    # What asks for no more than a look changes nothing, even where it takes a body.
+    if method in ("GET", "HEAD", "OPTIONS") or (permission or "").startswith("view_"):
         return TokenScope.READ
     return TokenScope.BUDGETS if permission in BUDGET_PERMISSIONS else TokenScope.OPERATE
 

@@ -15,6 +15,7 @@ from ninja.errors import AuthenticationError, AuthorizationError
 from ninja.openapi.schema import OpenAPISchema
 
 from eagle3web.api import (
+    answers,
     attempts,
     audit,
     benchmarks,
@@ -27,6 +28,7 @@ from eagle3web.api import (
     logs,
     me,
     pipelines,
+    plans,
     projects,
     reviews,
     runs,
@@ -124,6 +126,9 @@ api.add_decorator(only_known_arguments)
 handle_errors(api)
 api.add_router("/me", me.router)
 api.add_router("/projects", projects.router)
+api.add_router("/projects", answers.of_project)
+api.add_router("/projects", plans.router)
+api.add_router("/answers", answers.router)
 api.add_router("/budgets", budgets.router)
 api.add_router("/datasets", datasets.router)
 api.add_router("/runs", runs.router)
