@@ -1,13 +1,13 @@
 """A list of runs as a file: CSV for spreadsheets, JSON for programs, made in pieces so that any number of runs fits."""
 
-import csv
-import io
 import json
 from collections.abc import Iterator
+from itertools import chain, islice
 from typing import Any
 
 from django.db.models import QuerySet
 
+from eagle3web import spreadsheets
 from eagle3web.models import Attempt, Run
 from eagle3web.queries.run_list import last_attempts, seconds_worked
 
@@ -17,19 +17,14 @@ FIELDS = (
     "run", "project", "stage", "title", "state", "reason", "tags", "notes", "tokens", "loss", "accept_length", "speedup",
     "host", "author", "created_at", "started_at", "ended_at", "worked_s", "attempts", "cloned_from", "config_hash",
 )  # fmt: skip
-_FORMULA = ("=", "+", "-", "@", "\t", "\r")
 
 
 def as_csv(runs: QuerySet[Run]) -> Iterator[bytes]:
     """With a header line. Text that a spreadsheet would take for a formula gets an apostrophe before it."""
-    out = io.StringIO()
-    writer = csv.writer(out)
-    writer.writerow(FIELDS)
-    for record in records(runs):
-        writer.writerow([_cell(record[name]) for name in FIELDS])
-        if out.tell() > 1 << 16:
-            yield _taken(out)
-    yield _taken(out)
+    rows = ([_cell(record[name]) for name in FIELDS] for record in records(runs))
+    lines = spreadsheets.lines(chain([FIELDS], rows))
+    while piece := "".join(islice(lines, PIECE)):
+        yield piece.encode()
 
 
 def as_json(runs: QuerySet[Run]) -> Iterator[bytes]:
@@ -83,14 +78,5 @@ def _record(run: Run, attempt: Attempt | None, worked_s: float | None) -> dict[s
     }
 
 
-def _cell(value: Any) -> Any:  # noqa: ANN401  (a JSON value)
-    if isinstance(value, list):
-        value = ", ".join(str(part) for part in value)
-    return f"'{value}" if isinstance(value, str) and value.startswith(_FORMULA) else value
-
-
-def _taken(out: io.StringIO) -> bytes:
-    text = out.getvalue()
-    out.seek(0)
-    out.truncate()
-    return text.encode()
+def _cell(value: Any) -> object:  # noqa: ANN401  (a JSON value)
+    return ", ".join(str(part) for part in value) if isinstance(value, list) else value
