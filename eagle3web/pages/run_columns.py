@@ -8,7 +8,7 @@ from django.db.models import F, QuerySet
 
 from eagle3web.models import Run
 
-DEFAULT = ("state", "tags", "result", "alive", "progress", "host", "author", "started", "took")
+DEFAULT = ("state", "tags", "result", "alive", "progress", "author", "started", "took")
 """Shown when the address names none."""
 
 

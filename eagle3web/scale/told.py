@@ -16,13 +16,11 @@ LINES: dict[str, tuple[tuple[str, str], ...]] = {
     Stage.GENERATE: tuple((metric, name) for name in DATASETS[:4] for metric in ("tokens", "tokens_per_s")),
     Stage.EXTRACT: (("tokens", ""), ("bytes", ""), ("tokens_per_s", "")),
     Stage.TRAIN: (
-        ("loss", ""), ("learning_rate", ""), ("grad_norm", ""), ("tokens_per_s", ""), ("eval_loss", ""),
+        ("loss", ""), ("memory_bytes", ""), ("learning_rate", ""), ("grad_norm", ""), ("tokens_per_s", ""), ("eval_loss", ""),
         ("accept_length", ""), *(("accuracy", str(k)) for k in range(5)),
     ),
     Stage.BENCHMARK: (("tokens_per_s", "plain"), ("tokens_per_s", "drafter 3/1/4")),
 }  # fmt: skip
-FALLING = frozenset({"loss", "eval_loss", "grad_norm", "learning_rate"})
-GROWING = frozenset({"tokens", "bytes"})
 
 
 def make_points(made: Sequence[Made], count: int, chance: random.Random, advance: Advance) -> None:
@@ -36,7 +34,10 @@ def make_points(made: Sequence[Made], count: int, chance: random.Random, advance
         for attempt in trained[-1:]:
             yield from _points(attempt, (("loss", ""),), first, chance)
         for place, attempt in enumerate(attempts):
-            yield from _points(attempt, LINES[attempt.run.stage], each + (place < more), chance)
+            lines = LINES[attempt.run.stage]
+            # The long line is there already.
+            lines = lines[1:] if attempt in trained[-1:] else lines
+            yield from _points(attempt, lines, each + (place < more), chance)
 
     write(MetricPoint, points(), advance)
 
@@ -54,12 +55,12 @@ def _points(attempt: Attempt, lines: Sequence[tuple[str, str]], count: int, chan
 
 
 def _value(name: str, share: float, chance: random.Random) -> float:
-    noise = chance.uniform(0.97, 1.03)
-    if name in FALLING:
-        return (1.2 + 3 * math.exp(-6 * share)) * noise
-    if name in GROWING:
-        return 10_000_000 * share
-    return (1 + 1.6 * (1 - math.exp(-4 * share))) * noise * (2000 if name == "tokens_per_s" else 1)
+    falling, grown = math.exp(-6 * share), 1 - math.exp(-4 * share)
+    usual = {
+        "loss": 1.2 + 3 * falling, "eval_loss": 1.3 + 3 * falling, "grad_norm": 0.4 + falling, "learning_rate": 1e-4 * (1 - share),
+        "accept_length": 1 + 1.6 * grown, "accuracy": 0.7 * grown, "tokens_per_s": 2000.0, "memory_bytes": 1e10,
+    }  # fmt: skip
+    return usual[name] * chance.uniform(0.97, 1.03) if name in usual else 10_000_000 * share
 
 
 def make_events(made: Sequence[Made], count: int, chance: random.Random, advance: Advance) -> None:

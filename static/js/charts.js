@@ -47,7 +47,14 @@ const template = () => resolve({
   legend: { orientation: "h", x: 0, y: 1.02, yanchor: "bottom", font: { size: 12, color: "@muted" }, itemclick: false, itemdoubleclick: false },
   bargap: 0.3, bargroupgap: 0.12, barcornerradius: 2, showlegend: false,
 });
-const config = { displayModeBar: false, responsive: true, staticPlot: false };
+const config = { displayModeBar: false, staticPlot: false };
+// A chart follows its card, which may grow with what stands beside it.
+const sizes = new ResizeObserver((entries) => {
+  for (const { target } of entries) {
+    const plot = target.querySelector(".plot");
+    if (plot && target.clientHeight) Plotly.Plots.resize(plot);
+  }
+});
 
 // Long arrays are thinned for drawing; the note under the chart says so.
 const LIMIT = 2000;
@@ -99,6 +106,7 @@ const redraw = (el) => {
   const layout = merge(own, zoomLayout(el));
   el.classList.toggle("is-empty", figure.data.every((trace) => trace.x.length === 0));
   Plotly.react(plot, resolve(figure.data), layout, config);
+  if (isNew) sizes.observe(el);
   if (isNew && el.dataset.points) startZoom(el, plot, redraw);
   const numbers = el.nextElementSibling;
   if (numbers?.classList.contains("chart-table") && !numbers.hidden) numbers.replaceChildren(table(el.figure));

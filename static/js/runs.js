@@ -57,8 +57,6 @@ const shorten = (parameters) => {
   if (columns && columns !== filter.dataset.defaultColumns) parameters.set("cols", columns);
 };
 filter.addEventListener("htmx:configRequest", ({ detail, target }) => target === filter && shorten(detail.formData));
-// Columns are chosen together, with the button below them.
-document.getElementById("columns").addEventListener("change", (event) => event.stopPropagation());
 
 // Links that take the filters along, and the view that is saved, follow the address.
 const follow = () => {

@@ -209,7 +209,7 @@ TABLES = {
 TOPICS_LOOKED_AT = {
     f"project/{ID}": "project/1",
     f"budgets/{ID}": "budgets/1",
-    f"runs/{ID}/{ID}": "runs/1/511",
+    f"runs/{ID}/{ID}": "runs/1/1",
     f"run/{ID}/{ID}": "run/1/1",
     f"checkpoints/{ID}": "checkpoints/1",
     f"checkpoint/{ID}": "checkpoint/1",
