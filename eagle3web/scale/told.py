@@ -57,7 +57,8 @@ def _points(attempt: Attempt, lines: Sequence[tuple[str, str]], count: int, chan
 def _value(name: str, share: float, chance: random.Random) -> float:
     falling, grown = math.exp(-6 * share), 1 - math.exp(-4 * share)
     usual = {
-        "loss": 1.2 + 3 * falling, "eval_loss": 1.3 + 3 * falling, "grad_norm": 0.4 + falling, "learning_rate": 1e-4 * (1 - share),
+        "loss": 1.2 + 3 * falling, "eval_loss": 1.3 + 3 * falling, "grad_norm": 0.4 + falling,
+        "learning_rate": 1e-4 * (1 - share),
         "accept_length": 1 + 1.6 * grown, "accuracy": 0.7 * grown, "tokens_per_s": 2000.0, "memory_bytes": 1e10,
     }  # fmt: skip
     return usual[name] * chance.uniform(0.97, 1.03) if name in usual else 10_000_000 * share
