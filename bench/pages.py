@@ -2,8 +2,8 @@
 
     python bench/pages.py [--scale 0.1] [--rounds 12] [--postgres]
 
-Seeds a temporary database (10,000 runs, 5 M points, 1 M events, 300,000 answers, times --scale), asks for each page as a browser
-does, in this process, and prints median and p95 in milliseconds with the number of queries. --postgres does it with a temporary
+Seeds a temporary database (10,000 runs, 5 M points, 1 M events, 300,000 answers, times --scale), asks for each page as browsers
+do, in this process, and prints median and p95 in milliseconds with the number of queries. --postgres does it with a temporary
 PostgreSQL server instead of SQLite. Exit code 1 when a page misses its goal of 300 ms at the median or 800 ms at p95.
 """
 

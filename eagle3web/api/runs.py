@@ -5,7 +5,6 @@ from collections.abc import Iterable
 from datetime import datetime
 from typing import Any, Literal
 
-from django.db.models import OuterRef, Q, QuerySet, Subquery
 from django.http import HttpRequest
 from django.shortcuts import get_object_or_404
 from kombu.exceptions import OperationalError as BrokerAway
@@ -14,9 +13,10 @@ from ninja import Field, Query, Router, Status
 from eagle3web import tasks
 from eagle3web.api.attempts import AttemptOut, ShownOut
 from eagle3web.api.auth import may, user_of
-from eagle3web.api.base import Body, Id, Out, Page, Paging, Text, page
+from eagle3web.api.base import Body, Id, Out, Page, page
 from eagle3web.api.errors import Problem
 from eagle3web.api.new_runs import CONCURRENCY, NewRun, start
+from eagle3web.api.run_filter import RunFilter, all_runs, chosen
 from eagle3web.domain import leases, lineage, runs
 from eagle3web.domain.clock import database_now
 from eagle3web.domain.shown import shown_run
@@ -33,6 +33,14 @@ class RunOut(Out):
     stage: str
     title: str
     tags: list[str]
+    tokens: int
+    """Completion tokens on disk, of the last attempt."""
+    loss: float | None
+    """Held-out, the best."""
+    accept_length: float | None
+    """Decoded, the best."""
+    speedup: float | None
+    """Over all datasets, the best."""
     status: str
     shown: ShownOut
     paused: bool
@@ -74,35 +82,13 @@ class Concurrency(Body):
     n: int = Field(ge=1, le=CONCURRENCY)
 
 
-class RunFilter(Paging):
-    project: Text = ""
-    stage: Text = ""
-    status: list[Text] = Field([], max_length=10)
-    """Any of these; `live` stands for queued, starting, running and stopping."""
-    tag: Text = ""
-    author: Text = ""
-    q: Text = Field("", max_length=200)
-    """Part of the title, the run's number, or its config hash."""
-
-
 STEERING = {200: RunOut, 409: Problem}
 
 
 @router.get("", auth=may("view_run"), response=Page[RunOut])
 def list_runs(request: HttpRequest, query: Query[RunFilter]) -> dict[str, Any]:
     """Newest first."""
-    rows = _runs()
-    for field, lookup in {"project": "project__slug", "stage": "stage", "author": "author__username"}.items():
-        if value := getattr(query, field):
-            rows = rows.filter(**{lookup: value})
-    if query.status:
-        rows = rows.filter(status__in=_statuses(query.status))
-    if query.q:
-        number = Q(pk=int(query.q)) if query.q.isascii() and query.q.isdigit() and len(query.q) < 19 else Q()
-        rows = rows.filter(Q(title__icontains=query.q) | Q(config_hash=query.q) | number)
-    if query.tag:
-        rows = rows.filter(pk__in=[pk for pk, tags in rows.values_list("pk", "tags") if query.tag in tags])
-    found = page(rows, query)
+    found = page(chosen(query), query)
     return found | {"items": judged(found["items"])}
 
 
@@ -164,13 +150,8 @@ def clone_run(request: HttpRequest, run_id: Id, fields: CloneChanges) -> Status[
     return Status(201, find(run.pk))
 
 
-def _runs() -> QuerySet[Any]:
-    newest = Attempt.objects.filter(run=OuterRef("pk")).order_by("-number").values("pk")[:1]
-    return Run.objects.select_related("project", "author", "stop_requested_by").annotate(last_attempt_id=Subquery(newest))
-
-
 def find(run_id: int) -> Run:
-    return judged([get_object_or_404(_runs(), pk=run_id)])[0]
+    return judged([get_object_or_404(all_runs(), pk=run_id)])[0]
 
 
 def judged(found: Iterable[Any]) -> list[Run]:
@@ -184,11 +165,6 @@ def judged(found: Iterable[Any]) -> list[Run]:
         attempt = attempts.get(run.last_attempt_id)
         run.shown = shown_run(run, attempt, now, held=held.get(run.pk, ""), holder=holder)
     return rows
-
-
-def _statuses(names: Iterable[str]) -> set[str]:
-    wanted = set(names)
-    return wanted - {"live"} | RunStatus.LIVE if "live" in wanted else wanted
 
 
 def launch(run: Run) -> None:

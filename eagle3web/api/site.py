@@ -31,7 +31,8 @@ from eagle3web.api import (
     plans,
     projects,
     reviews,
-    runs,
+    run_lists,
+    run_marks,
 )
 from eagle3web.api.arguments import only_known_arguments
 from eagle3web.api.auth import may
@@ -131,7 +132,8 @@ api.add_router("/projects", plans.router)
 api.add_router("/answers", answers.router)
 api.add_router("/budgets", budgets.router)
 api.add_router("/datasets", datasets.router)
-api.add_router("/runs", runs.router)
+api.add_router("/runs", run_lists.router)  # before the runs themselves: `export` is no number of a run
+api.add_router("/runs", run_marks.router)
 api.add_router("/pipelines", pipelines.router)
 api.add_router("/attempts", attempts.router)
 api.add_router("/attempts", logs.router)

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Any
 
 from django.conf import settings
 
@@ -72,7 +73,7 @@ def _dataset(project: Project, name: str, place: int) -> Dataset:
 
 def _host(name: str, now: datetime) -> Host:
     gib = 2**30
-    sample = {"cpu_percent": 43.0, "cpu_count": 64, "memory_used": 90 * gib, "memory_total": 512 * gib}
+    sample: dict[str, Any] = {"cpu_percent": 43.0, "cpu_count": 64, "memory_used": 90 * gib, "memory_total": 512 * gib}
     sample |= {"disk_free": 900 * gib, "disk_total": 4000 * gib, "gpus": []}
     return Host.objects.get_or_create(name=name, defaults={"seen_at": now, "boot_id": settings.EAGLE3_HOST, "sample": sample})[
         0

@@ -39,7 +39,9 @@ class Made:
 def make_runs(place: Place, count: int, now: datetime, chance: random.Random, advance: Advance) -> list[Made]:
     """`count` runs, the oldest first."""
     start = now - APART * count
-    configs = {stage: [_config(place, stage, chance) for _ in range(40)] for stage in dict.fromkeys(STAGES)}
+    configs: dict[str, list[dict[str, Any]]] = {
+        stage: [_config(place, stage, chance) for _ in range(40)] for stage in dict.fromkeys(STAGES)
+    }
     with own_moments(Run, Attempt, Transition):
         runs = [_run(place, n, count, start + APART * n, configs, chance) for n in range(count)]
         write(Run, runs, advance)
@@ -136,6 +138,7 @@ def _config(place: Place, stage: str, chance: random.Random) -> dict[str, Any]:
     slug, target = place.project.slug, place.project.target_path
     sets = [{"slug": name, "revision": f"{n + 1:064x}", "prompts": f"/data/{name}"} for n, name in enumerate(DATASETS)]
     answers = [{"dataset": one["slug"], "revision": one["revision"], "sampling": "0" * 16} for one in sets]
+    given: dict[str, Any]
     match stage:
         case Stage.GENERATE:
             given = {"tokenizer": target, "responses": f"/data/{slug}", "concurrency": chance.choice((64, 96, 128))}

@@ -4,6 +4,7 @@ import math
 import random
 from collections.abc import Iterator, Sequence
 from datetime import timedelta
+from typing import Any
 
 from eagle3web.enums import Stage
 from eagle3web.models import Attempt, Event, MetricPoint
@@ -80,6 +81,7 @@ def make_events(made: Sequence[Made], count: int, chance: random.Random, advance
 def _event(attempt: Attempt, seq: int, chance: random.Random) -> Event:
     t = (attempt.started_at or attempt.created_at) + timedelta(seconds=seq)
     dataset = DATASETS[seq % len(DATASETS)]
+    payload: dict[str, Any]
     if seq == 1:
         kind, payload = "stage_started", {"stage": attempt.run.stage, "config_hash": attempt.run.config_hash}
     elif seq % 20 == 0:
