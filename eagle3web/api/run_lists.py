@@ -12,7 +12,7 @@ from eagle3web.api.run_filter import RunFilter, chosen
 from eagle3web.domain import bulk
 from eagle3web.models import Run
 from eagle3web.pages.run_export import as_csv, as_json
-from eagle3web.views.streams import download
+from eagle3web.streams import download
 
 router = Router(tags=["runs"])
 

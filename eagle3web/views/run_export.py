@@ -8,8 +8,8 @@ from eagle3web.models import Project
 from eagle3web.pages.run_columns import RunTable
 from eagle3web.pages.run_export import as_csv, as_json
 from eagle3web.pages.run_filter import RunFilter
+from eagle3web.streams import download
 from eagle3web.views.access import looking, person
-from eagle3web.views.streams import download
 
 FORMATS = {"csv": (as_csv, "text/csv; charset=utf-8"), "json": (as_json, "application/json")}
 
