@@ -15,7 +15,7 @@ from eagle3web.domain import flags
 from eagle3web.domain.answer_reads import AnswerAwayError, whole_answer
 from eagle3web.domain.exclusions import exclusions
 from eagle3web.models import Answer, AnswerFlag, Project
-from eagle3web.queries.answers import AnswerFilter, answers_page, flags_of
+from eagle3web.queries.answers import AnswerFilter, answers_page, beginnings, flags_of
 
 router = Router(tags=["answers"])
 of_project = Router(tags=["answers"])
@@ -136,7 +136,7 @@ def list_answers(request: HttpRequest, slug: Slug, query: Query[AnswerQuery]) ->
     )
     found = answers_page(project.pk, wanted, after=query.after, size=query.limit)
     marks = flags_of(found.rows)
-    items = [_fields(row, marks.get(row.key), prompt=row.prompt_excerpt, text=row.text_excerpt) for row in found.rows]
+    items = [_fields(row, marks.get(row.key), **beginnings(row)) for row in found.rows]
     return {"items": items, "after": found.after, "searched": found.searched}
 
 

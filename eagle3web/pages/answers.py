@@ -19,6 +19,7 @@ from eagle3web.pages.samples import thinking_apart
 from eagle3web.queries.answer_summary import REPETITIVE, answer_summary
 from eagle3web.queries.answers import (
     answers_page,
+    beginnings,
     datasets_with_answers,
     flag_counts,
     flags_of,
@@ -45,11 +46,11 @@ class AnswerRow:
 
     @property
     def prompt(self) -> str:
-        return _line(self.answer, "prompt_excerpt")
+        return _line(beginnings(self.answer)["prompt"])
 
     @property
     def text(self) -> str:
-        return _line(self.answer, "text_excerpt")
+        return _line(beginnings(self.answer)["text"])
 
     @property
     def repetitive(self) -> bool:
@@ -173,8 +174,8 @@ def review_context(project: Project, state: str, number: str, may: Rights) -> di
     }
 
 
-def _line(answer: Answer, excerpt: str) -> str:
-    return visible(" ".join(getattr(answer, excerpt).split()))
+def _line(text: str) -> str:
+    return visible(" ".join(text.split()))
 
 
 def _from_row(answer: Answer, *, away: str) -> ShownAnswer:

@@ -86,6 +86,11 @@ def with_excerpts(rows: QuerySet[Answer]) -> QuerySet[Answer]:
     return rows.annotate(**excerpts).defer("prompt", "text")
 
 
+def beginnings(row: Answer) -> dict[str, str]:
+    """`prompt` and `text` of a row that `with_excerpts` read."""
+    return {name: getattr(row, f"{name}_excerpt") for name in ("prompt", "text")}
+
+
 def matching(project_id: int, wanted: AnswerFilter) -> QuerySet[Answer]:
     """All but the search for text, which no index helps."""
     rows = Answer.objects.filter(project=project_id, dataset=wanted.dataset)
