@@ -14,11 +14,13 @@ from eagle3web.enums import Stage
 from eagle3web.forms import RowChoices, RunForm, dress
 from eagle3web.models import Project, Run
 from eagle3web.text import visible
+from pipeline.config import to_mapping
+from pipeline.draft_shape import DraftShape
+from pipeline.errors import ConfigError
 
 DEVICES = 16
 OFFERED = 50
 """Newest runs to choose from."""
-SHAPE = re.compile(r"(\d{1,3})/(\d{1,3})/(\d{1,4})", re.ASCII)
 Groups = tuple[tuple[str, tuple[str, ...]], ...]
 """Headings, each with the names of its fields."""
 
@@ -120,7 +122,8 @@ class MeasuringFields(forms.Form):
         initial="3/1/4",
         max_length=200,
         label="Draft shapes",
-        help_text="steps/topk/draft tokens, as SGLang names them; several with commas.",
+        help_text="steps/topk/draft tokens, as SGLang names them; several with commas. A fourth number, such as 3/1/4/0.3, "
+        "ends chains that the drafter holds for less likely (embedded engine).",
     )
     measured_concurrency = forms.CharField(
         initial="1", max_length=100, label="Requests at once", help_text="Several with commas: each is measured."
@@ -129,21 +132,22 @@ class MeasuringFields(forms.Form):
     max_new_tokens = forms.IntegerField(initial=128, min_value=1, max_value=100_000, label="Tokens an answer at most")
     repetitions = forms.IntegerField(initial=3, min_value=1, max_value=100)
 
-    def clean_shapes(self) -> list[dict[str, int]]:
-        found = []
+    def clean_shapes(self) -> list[dict[str, Any]]:
+        found: list[dict[str, Any]] = []
         for word in _words(self.cleaned_data["shapes"]):
-            shape = SHAPE.fullmatch(word)
-            if shape is None or not all(int(number) for number in shape.groups()):
-                raise forms.ValidationError(f"“{visible(word)}” is no shape; write one such as 3/1/4.")
-            steps, topk, draft_tokens = map(int, shape.groups())
-            found.append({"steps": steps, "topk": topk, "draft_tokens": draft_tokens})
+            try:
+                shape = to_mapping(DraftShape.parse(word))
+            except ConfigError as error:
+                raise forms.ValidationError(f"“{visible(word)}” will not do: {visible(str(error))}.") from error
+            if shape not in found:
+                found.append(shape)
         return found
 
     def clean_measured_concurrency(self) -> list[int]:
         words = _words(self.cleaned_data["measured_concurrency"])
         if not all(word.isascii() and word.isdigit() and 0 < int(word) <= 1024 for word in words):
             raise forms.ValidationError("Write numbers from 1 to 1024, such as 1, 8.")
-        return [int(word) for word in words]
+        return list(dict.fromkeys(int(word) for word in words))
 
     def measuring(self) -> dict[str, Any]:
         """Keys of BenchmarkConfig."""

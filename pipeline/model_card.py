@@ -125,8 +125,7 @@ def _spread(row: Row) -> str:
 
 def _serving(folder: Path, target: str, measured: Mapping[str, Any] | None) -> str:
     best = headline(measured["rows"], "drafter") if measured else None
-    steps, topk, tokens = map(int, best["shape"].split("/")) if best else (3, 1, 4)
-    shape = DraftShape(steps=steps, topk=topk, draft_tokens=tokens)
+    shape = DraftShape.parse(best["shape"]) if best else DraftShape()
     command = launch_command(target=target or "TARGET", drafter=str(folder.absolute()), shape=shape)
     return f"## Serve it with SGLang\n\n```sh\n{command}\n```"
 

@@ -17,6 +17,7 @@ from eagle3web.pokes import project_topic
 from eagle3web.queries import checkpoints, talk
 from eagle3web.queries.benchmarks import Headline, headlines_of_checkpoints
 from pipeline.draft_shape import DraftShape
+from pipeline.errors import ConfigError
 from pipeline.sglang_command import launch_command
 
 FRAGMENTS = {
@@ -96,11 +97,10 @@ def serving_command(checkpoint: Checkpoint, shape: str) -> str:
 
 def _shape(text: str) -> DraftShape:
     """The default one for what is no shape: it comes from events."""
-    parts = text.split("/")
-    if len(parts) != 3 or not all(part.isascii() and part.isdigit() for part in parts):
+    try:
+        return DraftShape.parse(text)
+    except ConfigError:
         return DraftShape()
-    steps, topk, draft_tokens = map(int, parts)
-    return DraftShape(steps=steps, topk=topk, draft_tokens=draft_tokens)
 
 
 @dataclass

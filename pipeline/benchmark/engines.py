@@ -192,6 +192,8 @@ def engine_command(config: BenchmarkConfig, contender: Contender, device: str) -
         flags["--draft-steps"] = str(contender.shape.steps)
         flags["--draft-topk"] = str(contender.shape.topk)
         flags["--draft-tokens"] = str(contender.shape.draft_tokens)
+        if contender.shape.confidence:
+            flags["--draft-confidence"] = str(contender.shape.confidence)
     return [sys.executable, "-m", "pipeline", "engine", *(part for flag in flags.items() for part in flag)]
 
 

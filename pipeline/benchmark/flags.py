@@ -46,7 +46,14 @@ def _add_run_flags(group: argparse._ArgumentGroup) -> None:
     add("--prompts", nargs="+", metavar="FILE", help="datasets; [NAME=]FILE in any format of `validate`")
     add("--prompts-per-dataset", type=int, default=8, metavar="N", help="(default: %(default)s)")
     add("--held-out-share", type=float, default=0.05, metavar="X", help="as in training (default: %(default)s)")
-    add("--shape", type=shape, nargs="+", default=[DraftShape()], metavar="STEPS/TOPK/TOKENS", help="(default: 3/1/4)")
+    add(
+        "--shape",
+        type=shape,
+        nargs="+",
+        default=[DraftShape()],
+        metavar="STEPS/TOPK/TOKENS",
+        help="how far drafts look; /CONFIDENCE behind it ends chains that are less likely (default: 3/1/4)",
+    )
     add("--concurrency", type=numbers, default=(1,), metavar="N,…", help="requests at once (default: 1)")
     add("--repetitions", type=int, default=3, metavar="N", help="(default: %(default)s)")
     add("--warmup-prompts", type=int, default=2, metavar="N", help="for each engine, not counted (default: %(default)s)")
@@ -62,13 +69,11 @@ def _add_run_flags(group: argparse._ArgumentGroup) -> None:
 
 
 def shape(text: str) -> DraftShape:
-    """`3/1/4`: steps, topk, draft tokens. `3` alone is a chain of three drafts."""
-    parts = text.split("/")
+    """`3/1/4`: steps, topk, draft tokens."""
     try:
-        steps, topk, tokens = (int(parts[0]), 1, int(parts[0]) + 1) if len(parts) == 1 else map(int, parts)
-    except ValueError as error:
-        raise argparse.ArgumentTypeError(f"{text} is not STEPS/TOPK/TOKENS, such as 3/1/4") from error
-    return DraftShape(steps=steps, topk=topk, draft_tokens=tokens)
+        return DraftShape.parse(text)
+    except ConfigError as error:
+        raise argparse.ArgumentTypeError(str(error)) from error
 
 
 def numbers(text: str) -> tuple[int, ...]:

@@ -26,10 +26,13 @@ def offered(form: StageForm, name: str) -> list[Run]:
 
 
 def test_measuring_is_keys_of_the_benchmark_config() -> None:
-    form = MeasuringFields(MEASURE | {"shapes": " 3/1/4 ,2/4/8", "measured_concurrency": "1,16"})
+    form = MeasuringFields(MEASURE | {"shapes": " 3/1/4 ,2/4/8, 3/1/4", "measured_concurrency": "1,16,1"})
     assert form.is_valid()
     assert form.measuring() == {
-        "shapes": [{"steps": 3, "topk": 1, "draft_tokens": 4}, {"steps": 2, "topk": 4, "draft_tokens": 8}],
+        "shapes": [
+            {"steps": 3, "topk": 1, "draft_tokens": 4, "confidence": 0.0},
+            {"steps": 2, "topk": 4, "draft_tokens": 8, "confidence": 0.0},
+        ],
         "concurrency": [1, 16],
         "prompts_per_dataset": 8,
         "repetitions": 3,
@@ -37,7 +40,7 @@ def test_measuring_is_keys_of_the_benchmark_config() -> None:
     }
 
 
-@pytest.mark.parametrize("shapes", ["", "3", "3/1/4/5", "a/b/c", "3/1/4;5/1/6", "\u0663/1/4", "0/1/4", "9999/1/4"])
+@pytest.mark.parametrize("shapes", ["", "3/1", "3/1/4/5", "a/b/c", "3/1/4;5/1/6", "\u0663/1/4", "0/1/4", "9999/1/4"])
 def test_a_shape_that_is_none_is_refused(shapes: str) -> None:
     assert "shapes" in MeasuringFields(MEASURE | {"shapes": shapes}).errors
 

@@ -42,6 +42,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="tokens that one verification reads, the newest accepted one included (default: steps + 1 for chains, else all "
         "that steps and branches give, 16 at most)",
     )
+    add(
+        "--draft-confidence",
+        type=float,
+        default=0.0,
+        metavar="P",
+        help="end a chain once the drafter holds it for less likely than this, 0 to 1 (default: never)",
+    )
     add("--ready-file", type=Path, metavar="FILE", help='write {"url", "pid"} here once the model is loaded')
 
 
@@ -61,7 +68,7 @@ def draft_shape(args: argparse.Namespace) -> DraftShape:
     steps, topk = args.draft_steps, args.draft_topk
     tree = min(MOST_TREE_TOKENS, 1 + topk + (steps - 1) * topk * topk)
     tokens = args.draft_tokens or (steps + 1 if topk == 1 else tree)
-    return DraftShape(steps=steps, topk=topk, draft_tokens=tokens)
+    return DraftShape(steps=steps, topk=topk, draft_tokens=tokens, confidence=args.draft_confidence)
 
 
 def _positive(text: str) -> int:

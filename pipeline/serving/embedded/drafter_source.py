@@ -64,16 +64,35 @@ class DrafterSource:
         return self._runner.read([some.tokens for some in unread], features)
 
     def _chains(self, newest: Sequence[int], hidden: Tensor, steps: int) -> list[Draft]:
-        """The likeliest token, step after step; hidden [slots, H]."""
+        """The likeliest token, step after step, as long as the drafter trusts its chain; hidden [slots, H]."""
         chains = [[token] for token in newest]
-        for step in range(steps):
-            if step:
-                hidden = self._runner.feed([chain[-1:] for chain in chains], hidden)
-            for chain, token in zip(chains, self._runner.token_ids[argmax(self._runner.logits(hidden))].tolist(), strict=True):
-                chain.append(token)
+        likelihoods = [1.0] * len(chains)
+        fed = 0
+        while True:
+            tokens, chances = self._guesses(hidden)
+            going = [likelihood >= self._shape.confidence for likelihood in likelihoods]
+            for slot, (token, chance) in enumerate(zip(tokens, chances, strict=True)):
+                if going[slot]:
+                    chains[slot].append(token)
+                    likelihoods[slot] *= chance
+            if fed == steps - 1 or max(likelihoods) < self._shape.confidence:
+                break
+            # Chains that have ended are fed along, so that all slots have as many rows to forget.
+            hidden = self._runner.feed([chain[-1:] for chain in chains], hidden)
+            fed += 1
         for slot in range(len(chains)):
-            self._runner.rewind(slot, steps - 1)
+            self._runner.rewind(slot, fed)
         return [Draft(tuple(chain)) for chain in chains]
+
+    def _guesses(self, hidden: Tensor) -> tuple[list[int], list[float]]:
+        """The target's id of each row's likeliest token, and its probability (1 where nobody asks for it)."""
+        logits = self._runner.logits(hidden)
+        best = argmax(logits)
+        tokens: list[int] = self._runner.token_ids[best].tolist()
+        if not self._shape.confidence:
+            return tokens, [1.0] * len(tokens)
+        log_chances = torch.log_softmax(logits.float(), dim=-1).gather(-1, best[:, None])
+        return tokens, log_chances[:, 0].exp().tolist()
 
     def _trees(self, newest: Sequence[int], hidden: Tensor, steps: int) -> list[Draft]:
         """The likeliest nodes of a tree of `topk` branches; hidden [slots, H]."""

@@ -38,7 +38,7 @@ def test_pipeline_queues_the_whole_chain(operator: Client, project: Project) -> 
     assert extract.config["storage_dtype"] == "float16"
     assert (train.config["objective"]["steps"], train.config["max_minutes"]) == (3, 1.5)
     assert train.config["draft_vocab_size"] == 4096
-    assert benchmark.config["shapes"][1] == {"steps": 5, "topk": 4, "draft_tokens": 16}
+    assert benchmark.config["shapes"][1] == {"steps": 5, "topk": 4, "draft_tokens": 16, "confidence": 0.0}
     assert (benchmark.config["concurrency"], benchmark.config["sampling"]["max_new_tokens"]) == ([1, 8], 96)
 
 
@@ -51,8 +51,8 @@ def test_pipeline_online_leaves_the_extraction_out(operator: Client, project: Pr
     ("changes", "reason"),
     [
         ({"engines": []}, "A run needs at least one engine."),
-        ({"shapes": "3/1"}, "“3/1” is no shape; write one such as 3/1/4."),
-        ({"shapes": "3/0/4"}, "is no shape"),
+        ({"shapes": "3/1"}, "“3/1” will not do: 3/1 is not STEPS/TOPK/TOKENS, such as 3/1/4."),
+        ({"shapes": "3/0/4"}, "steps and topk are at least 1"),
         ({"measured_concurrency": "1, many"}, "Write numbers from 1 to 1024"),
         ({"devices": "gpu0"}, "Write devices such as cuda:0"),
         ({"devices": "cuda:0, cuda:1"}, "A training run holds one device"),

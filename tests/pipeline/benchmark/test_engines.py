@@ -1,4 +1,5 @@
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -39,6 +40,12 @@ def test_commands_differ_in_how_they_draft_alone() -> None:
         ["--draft", "lookup", "--draft-steps", "4", "--draft-topk", "1", "--draft-tokens", "5"],
         ["--draft-model", "ckpt/d", "--draft-steps", "4", "--draft-topk", "2", "--draft-tokens", "6"],
     ]
+
+
+def test_a_confidence_is_for_the_drafter() -> None:
+    config = replace(EMBEDDED, shapes=(DraftShape(confidence=0.25),))
+    with_drafts = [engine_command(config, contender, "cpu")[-2:] for contender in embedded_contenders(config)[1:]]
+    assert with_drafts == [["--draft-tokens", "4"], ["--draft-confidence", "0.25"]]
 
 
 def test_device_is_kept_unless_it_is_to_be_found() -> None:

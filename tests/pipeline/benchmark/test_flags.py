@@ -68,7 +68,7 @@ def test_shape_may_be_a_number_of_drafts() -> None:
     assert numbers("1,16") == (1, 16)
 
 
-@pytest.mark.parametrize("text", ["", "a", "3/1", "3/1/4/5"])
+@pytest.mark.parametrize("text", ["", "a", "3/1", "3/1/4/"])
 def test_senseless_shape_is_refused(text: str) -> None:
     with pytest.raises(argparse.ArgumentTypeError, match="is not STEPS/TOPK/TOKENS"):
         shape(text)

@@ -26,7 +26,7 @@ def test_benchmark_config_measures_held_out_prompts_of_the_project(train: Run, h
 
 
 def test_benchmark_config_takes_what_was_chosen(train: Run) -> None:
-    shape = {"steps": 5, "topk": 2, "draft_tokens": 8}
+    shape = {"steps": 5, "topk": 2, "draft_tokens": 8, "confidence": 0.0}
     found = plans.benchmark_config(train, shapes=[shape], concurrency=[1, 4])
     assert (found["shapes"], found["concurrency"]) == ([shape], [1, 4])
 

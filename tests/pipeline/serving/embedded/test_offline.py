@@ -23,7 +23,8 @@ from tests.support.tiny_speculation import save_tiny_drafter, tiny_drafter_for
 NEW_TOKENS = 40
 PROMPTS = [random.Random(n).choices(range(3, VOCAB_SIZE), k=1 + 7 * n) for n in range(12)]
 CHAIN = DraftShape(steps=3, topk=1, draft_tokens=4)
-SHAPES = [CHAIN, DraftShape(steps=1, topk=1, draft_tokens=2), DraftShape(steps=3, topk=3, draft_tokens=8)]
+SINGLE = DraftShape(steps=1, topk=1, draft_tokens=2)
+SHAPES = [CHAIN, SINGLE, DraftShape(steps=3, topk=3, draft_tokens=8), replace(CHAIN, confidence=0.02)]
 
 
 @pytest.fixture(scope="module")
@@ -54,6 +55,16 @@ def test_drafts_of_a_drafter_change_no_token(
     alone = [decode(loaded.runner, drafter, [ids], max_new_tokens=NEW_TOKENS, shape=shape)[0] for ids in PROMPTS[:3]]
     assert tokens(alone) == tokens(plain)[:3]
     assert sum(answer.verify_ct for answer in together) < sum(len(answer.tokens) for answer in together)
+
+
+@pytest.mark.parametrize(("confidence", "like"), [(1e-9, CHAIN), (0.999, SINGLE)])
+def test_a_chain_ends_where_the_drafter_trusts_it_no_longer(
+    loaded: LoadedModel, deep_folder: Path, confidence: float, like: DraftShape
+) -> None:
+    drafter = tiny_drafter_for(deep_folder)
+    shape = replace(CHAIN, confidence=confidence)
+    found = decode(loaded.runner, drafter, PROMPTS, max_new_tokens=NEW_TOKENS, shape=shape)
+    assert found == decode(loaded.runner, drafter, PROMPTS, max_new_tokens=NEW_TOKENS, shape=like)
 
 
 def test_lookup_changes_no_token(loaded: LoadedModel, plain: list[Decoded]) -> None:
