@@ -55,12 +55,13 @@ def test_budgets_are_planned_by_one_and_run_by_another_through_cuts_and_restarts
     here: World, page_of: Opener, watch: Watch
 ) -> None:
     watch.expected += CUT
+    here.add("B3", prompts=4000, tokens=100_000)  # more than a slow machine gets through meanwhile
     planner = page_of("planner", Role.BUDGET_ADMIN)
     planner.goto("/projects/kimi/budgets/plan/")
-    planner.get_by_label("Budget of B2 in tokens").press("ArrowLeft")
+    planner.get_by_label("Budget of B3 in tokens").press("ArrowLeft")
     answer(planner, "Save 1 change…", "Save")
     expect(planner.locator("#toasts")).to_contain_text("1 budget is changed")
-    assert TokenBudget.objects.get(dataset__slug="B2").version == 2
+    assert TokenBudget.objects.get(dataset__slug="B3").version == 2
 
     page = page_of("operator", Role.OPERATOR)
     run = start_run(page)
@@ -72,8 +73,8 @@ def test_budgets_are_planned_by_one_and_run_by_another_through_cuts_and_restarts
     expect(page.locator("#cut")).to_be_hidden(timeout=40_000)
 
     change_in_admin(planner, here)
-    expect(page.locator("#run-datasets tr", has_text="B2")).to_contain_text("3 / 3", timeout=20_000)
-    expect(page.locator("#decisions")).to_contain_text("planner set B2 to 50.0 k tokens")
+    expect(page.locator("#run-datasets tr", has_text="B3")).to_contain_text("3 / 3", timeout=20_000)
+    expect(page.locator("#decisions")).to_contain_text("planner set B3 to 90.0 k tokens")
 
     here.system.restart("web")
     expect(page.locator("#live")).to_contain_text("Live", timeout=40_000)
@@ -95,15 +96,15 @@ def test_budgets_are_planned_by_one_and_run_by_another_through_cuts_and_restarts
 
 def change_in_admin(page: Page, here: World) -> None:
     """In a second tab of that person."""
-    budget = TokenBudget.objects.get(dataset__slug="B2")
+    budget = TokenBudget.objects.get(dataset__slug="B3")
     admin = page.context.new_page()
     admin.goto(f"/admin/eagle3web/tokenbudget/?project__id__exact={here.project.pk}")
-    admin.locator("#result_list tbody tr", has_text="B2").locator("input[name$=-tokens]:not([type=hidden])").fill("50k")
+    admin.locator("#result_list tbody tr", has_text="B3").locator("input[name$=-tokens]:not([type=hidden])").fill("90k")
     admin.get_by_role("button", name="Save", exact=True).click()
     expect(admin.locator(".messagelist")).to_be_visible()
     admin.close()
     budget.refresh_from_db()
-    assert budget.tokens == 50_000
+    assert budget.tokens == 90_000
 
 
 def trained(here: World) -> Checkpoint:
