@@ -9,14 +9,14 @@ from eagle3web.text import visible
 
 @admin.register(Checkpoint)
 class CheckpointAdmin(ReadOnlyAdmin):
-    list_display = ("id", "project", "run", "step", "best", "promoted", "bytes", "saved_at", "removed_at")
-    list_filter = ("project", "promoted", "best")
+    list_display = ("id", "project", "run", "step", "best", "review", "promoted", "bytes", "saved_at", "removed_at")
+    list_filter = ("project", "review", "promoted", "best")
     search_fields = ("=run__id", "path")
     search_help_text = "Number of the run, path."
     list_select_related = ("project", "run")
     fields = (
-        "project", "run", "attempt", "step", "path", "bytes", "best", "promoted", "saved_at", "removed_at", "metrics_shown",
-        "manifest_shown", "card_shown",
+        "project", "run", "attempt", "step", "path", "bytes", "best", "review", "promoted", "saved_at", "removed_at",
+        "metrics_shown", "manifest_shown", "card_shown",
     )  # fmt: skip
 
     @admin.display(description="metrics")

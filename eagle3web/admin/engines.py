@@ -1,11 +1,12 @@
 """Engines are registered here; what they say about themselves is the system's. Hosts and leases are shown."""
 
-from typing import cast
+from typing import Any, cast
 
 from django import forms
-from django.contrib import admin
+from django.contrib import admin, messages
 from django.http import HttpRequest
 
+from eagle3web.admin.consequences import of_engine
 from eagle3web.admin.readonly import LargeTableAdmin, ReadOnlyAdmin
 from eagle3web.domain.registry import change_engine, register_engine
 from eagle3web.models import Engine, EngineSample, Host, HostSample, Lease, User
@@ -21,13 +22,21 @@ class EngineAdmin(admin.ModelAdmin):
     list_display = ("name", "url", "protocol", "enabled", "state", "reason", "running", "waiting", "tokens_per_s", "checked_at")
     list_filter = ("state", "enabled", "protocol")
     search_fields = ("name", "url")
-    fieldsets = ((None, {"fields": PEOPLES}), ("As it says itself", {"fields": SYSTEMS}))
+
+    def get_fieldsets(self, request: HttpRequest, obj: Engine | None = None) -> Any:  # noqa: ANN401  (Django's nested tuples)
+        """The form says who is using the engine, before anybody switches it off."""
+        said = {"description": of_engine(obj)} if obj is not None else {}
+        return ((None, {"fields": PEOPLES, **said}), ("As it says itself", {"fields": SYSTEMS}))
 
     def save_model(self, request: HttpRequest, obj: Engine, form: forms.ModelForm, change: bool) -> None:
         values = {name: form.cleaned_data[name] for name in form.changed_data}
         user = cast(User, request.user)
         if change:
-            change_engine(Engine.objects.get(pk=obj.pk), user=user, **values)
+            before = Engine.objects.get(pk=obj.pk)
+            said = of_engine(before)
+            change_engine(before, user=user, **values)
+            if values.keys() & {"enabled", "url"}:
+                messages.warning(request, said)
         else:
             obj.pk = register_engine(values.pop("name"), user=user, **values).pk
 

@@ -8,6 +8,7 @@ from django.contrib.auth.admin import GroupAdmin, UserAdmin
 from django.contrib.auth.models import Group
 from django.http import HttpRequest, HttpResponse
 
+from eagle3web.admin.consequences import of_person
 from eagle3web.admin.readonly import ReadOnlyAdmin, pretty
 from eagle3web.domain.audit import record
 from eagle3web.domain.people import issue_token, revoke_token
@@ -50,6 +51,13 @@ class PersonAdmin(UserAdmin):
     def roles(self, user: User) -> str:
         return ", ".join(group.name for group in user.groups.all())
 
+    def get_fieldsets(self, request: HttpRequest, obj: User | None = None) -> Any:  # noqa: ANN401  (Django's nested tuples)
+        """The form says what deactivating this person stops, and what goes on."""
+        found = super().get_fieldsets(request, obj)
+        if obj is None:
+            return found
+        return [(name, options | {"description": of_person(obj)} if name == "May" else options) for name, options in found]
+
     def get_queryset(self, request: HttpRequest) -> Any:  # noqa: ANN401  (a queryset of the concrete user)
         return super().get_queryset(request).prefetch_related("groups")
 
@@ -59,6 +67,8 @@ class PersonAdmin(UserAdmin):
         admit_to_admin(user)
         roles = sorted(user.groups.values_list("name", flat=True))
         detail = {"username": user.username, "roles": roles, "superuser": user.is_superuser, "active": user.is_active}
+        if change and "is_active" in form.changed_data and not user.is_active:
+            messages.warning(request, of_person(user))
         record(cast(User, request.user), "person.change" if change else "person.create", user, **detail)
 
 

@@ -17,9 +17,10 @@ def timeline_figure(*, lengths: Points, speedups: Points, promotions: Sequence[t
         return None
     moments = [point[0] for point in (*lengths, *speedups)] + [at for at, _ in promotions]
     end = max(moments)
-    data = [_each(lengths), _best("accept length, best so far", lengths, end)]
+    data = [_each(lengths), _best("accept length, best so far", lengths, end, color="@accent", dash="solid", symbol="circle")]
     if speedups:
-        data.append(_best("speedup, best so far", speedups, end) | SECOND)
+        best = _best("speedup, best so far", speedups, end, color="@series-2", dash="dash", symbol="diamond")
+        data.append(best | {"yaxis": "y2"})
     return {
         "data": data,
         "layout": {
@@ -39,13 +40,6 @@ def timeline_figure(*, lengths: Points, speedups: Points, promotions: Sequence[t
     }  # fmt: skip
 
 
-SECOND: dict[str, Any] = {
-    "yaxis": "y2",
-    "line": {"color": "@series-2", "width": 2, "shape": "hv", "dash": "dash"},
-    "marker": {"color": "@series-2", "size": 7, "symbol": "diamond"},
-}
-
-
 def _each(points: Points) -> dict[str, Any]:
     return {
         "type": "scatter", "mode": "markers", "name": "each checkpoint", "x": [_ms(at) for at, *_ in points],
@@ -55,19 +49,21 @@ def _each(points: Points) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def _best(name: str, points: Points, end: datetime) -> dict[str, Any]:
-    """Only what beat everything before, as steps that go on to the end."""
+def _best(name: str, points: Points, end: datetime, *, color: str, dash: str, symbol: str) -> dict[str, Any]:
+    """Only what beat everything before, as steps that go on to the end, where no mark stands."""
     steps: list[tuple[datetime, float, str]] = []
     for at, value, what in points:
         if not steps or value > steps[-1][1]:
             steps.append((at, value, what))
+    sizes = [7] * len(steps)
     if steps and end > steps[-1][0]:
         steps.append((end, steps[-1][1], steps[-1][2]))
+        sizes.append(0)
     return {
         "type": "scatter", "mode": "lines+markers", "name": name, "x": [_ms(at) for at, *_ in steps],
         "y": [value for _, value, _ in steps], "text": [plotly(what) for *_, what in steps],
-        "line": {"color": "@accent", "width": 2, "shape": "hv"},
-        "marker": {"color": "@accent", "size": [7] * (len(steps) - 1) + [0] if len(steps) > 1 else 7},
+        "line": {"color": color, "width": 2, "shape": "hv", "dash": dash},
+        "marker": {"color": color, "size": sizes, "symbol": symbol},
         "hovertemplate": "%{text}: %{y:.2f}<extra></extra>",
     }  # fmt: skip
 

@@ -7,6 +7,7 @@ from typing import Any
 
 from django.urls import reverse
 
+from eagle3web.formats import count
 from eagle3web.models import AuditEntry
 from eagle3web.text import cut, visible
 
@@ -69,6 +70,8 @@ def _words(value: Any) -> str:  # noqa: ANN401  (JSON of any kind)
         return "none"
     if isinstance(value, bool):
         return "yes" if value else "no"
+    if isinstance(value, int):
+        return count(value)
     if isinstance(value, list):
         value = ", ".join(map(str, value))
     words, left_out = cut(visible(str(value)), DETAIL_LIMIT)

@@ -29,7 +29,7 @@ COLUMNS = (
     Column(word="Checkpoint", key="step"),
     Column(word="State"),
     Column(
-        word="Accept length, measured",
+        word="Accept length",
         key="accept",
         number=True,
         title="Decoded for real; tokens for each verification, bonus token included",

@@ -10,6 +10,7 @@ from eagle3web.domain import channels, deliveries
 from eagle3web.domain.notify_targets import schemes
 from eagle3web.models import NotificationChannel
 from eagle3web.pages.questions import Point, Question
+from eagle3web.pages.topics import topics
 from eagle3web.person_forms import ChannelForm
 from eagle3web.views.access import person
 from eagle3web.views.me import ask, done_on_page
@@ -66,6 +67,7 @@ def _form(request: HttpRequest, channel: NotificationChannel) -> HttpResponse:
         "one_by_one": [form["own_runs_only"], form["enabled"]],
         "schemes": schemes(),
         "hosts": settings.EAGLE3_NOTIFY_HOSTS,
+        "topics": topics("", request.session.get("project")),
     }
     return render(request, "me/channel.html", context, status=422 if form.errors else 200)
 

@@ -48,7 +48,8 @@ def password(request: HttpRequest) -> HttpResponse:
         update_session_auth_hash(request, user)
         messages.success(request, "Your password is changed; you are signed out everywhere else")
         return redirect("me")
-    return render(request, "me/password.html", {"form": form}, status=422 if form.errors else 200)
+    context = {"form": form, "topics": topics("", request.session.get("project"))}
+    return render(request, "me/password.html", context, status=422 if form.errors else 200)
 
 
 @never_cache

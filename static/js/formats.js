@@ -46,7 +46,7 @@ export const clock = (at, named = true) => (named ? clockZone : clockTime).forma
 export const exact = (at) => full.format(at);
 export const day = (at, now) => {
   if (dayOnly.format(at) === dayOnly.format(now)) return clockTime.format(at).slice(0, 5);
-  return (now - at < 6 * 86_400_000 ? weekday : date).format(at);
+  return (Math.abs(now - at) < 6 * 86_400_000 ? weekday : date).format(at);
 };
 
 // What to add to a UTC instant so that a chart, which knows no zones, shows the reader's wall clock. The same within an hour.
