@@ -78,7 +78,7 @@ def promote(request: HttpRequest, checkpoint_id: int) -> HttpResponse:
         try:
             changed = checkpoints.promote(row, user=person(request), anyway=anyway)
         except checkpoints.NotApprovedError:
-            question, form, status = promotion_anyway(row), AnywayForm(initial={"anyway": True}), 409
+            question, form = promotion_anyway(row), AnywayForm(initial={"anyway": True})
         except NotAllowedNow as error:
             refusal, status = str(error), 409
         else:
