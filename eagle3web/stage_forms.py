@@ -5,10 +5,11 @@ from collections.abc import Mapping
 from typing import Any, ClassVar
 
 from django import forms
-from django.db.models import QuerySet
+from django.db.models import Q, QuerySet
 from django.forms import BoundField
 
 from eagle3web.domain.chains import Naming
+from eagle3web.domain.clones import CLONED, preset_of, settings_of
 from eagle3web.domain.presets import PRESETS
 from eagle3web.enums import Stage
 from eagle3web.forms import RowChoices, RunForm, dress
@@ -56,16 +57,22 @@ class StageForm(forms.Form):
     tags = forms.CharField(max_length=200, required=False, help_text="Words, separated by commas.")
     host = forms.ChoiceField(required=False, label="Runs on", help_text="The host whose worker starts it.")
 
-    def __init__(self, *args: Any, project: Project, hosts: list[str], **kwargs: Any) -> None:
+    def __init__(self, *args: Any, project: Project, hosts: list[str], cloned: Run | None = None, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.project = project
+        self.cloned = cloned
+        """The run that this one is to be like."""
         host = self.fields["host"]
         if isinstance(host, forms.ChoiceField):
             host.choices = [("", "any host")] + [(name, visible(name)) for name in hosts]
         for name, stages in self.offers.items():
             field = self.fields[name]
             if isinstance(field, forms.ModelChoiceField):
-                field.queryset = newest(project, *stages)
+                field.queryset = newest(project, *stages, besides=cloned)
+        preset = self.fields.get("preset")
+        if cloned and isinstance(preset, forms.ChoiceField):
+            own = preset_of(cloned)
+            preset.choices = [(CLONED, f"{own.label}: {own.says}"), *TRAINING_PRESETS]
         dress(self)
 
     @property
@@ -83,15 +90,24 @@ class StageForm(forms.Form):
 
     def naming(self) -> Naming:
         chosen = self.cleaned_data
-        return Naming(title=chosen["title"], tags=chosen["tags"], host=chosen["host"], devices=chosen["devices"])
+        named = Naming(title=chosen["title"], tags=chosen["tags"], host=chosen["host"], devices=chosen["devices"])
+        return named | Naming(cloned_from=self.cloned) if self.cloned else named
+
+    def kept(self) -> dict[str, Any]:
+        """Settings of the run that is cloned, as far as the form does not speak of them; what it says comes over these."""
+        return settings_of(self.cloned) if self.cloned else {}
+
+
+TRAINING_PRESETS = [(name, f"{preset.label}: {preset.says}") for name, preset in PRESETS.items()]
 
 
 class TrainingFields(forms.Form):
     """A preset, and what differs from it."""
 
+    cloned: Run | None = None
     preset = forms.ChoiceField(
         label="Start from",
-        choices=[(name, f"{preset.label}: {preset.says}") for name, preset in PRESETS.items()],
+        choices=TRAINING_PRESETS,
         widget=forms.RadioSelect,
         initial="gpu",
     )
@@ -112,7 +128,8 @@ class TrainingFields(forms.Form):
         """Keys of TrainConfig."""
         chosen = self.cleaned_data
         names = ("draft_vocab_size", "steps", "epochs", "max_minutes", "learning_rate", "tokens_per_batch")
-        return PRESETS[chosen["preset"]].with_changes(**{name: chosen[name] for name in names})
+        like = preset_of(self.cloned) if self.cloned and chosen["preset"] == CLONED else PRESETS[chosen["preset"]]
+        return like.with_changes(**{name: chosen[name] for name in names})
 
 
 class MeasuringFields(forms.Form):
@@ -230,10 +247,16 @@ class BenchmarkForm(StageForm, MeasuringFields):
     offers = {"source": (Stage.TRAIN,)}
 
 
-def newest(project: Project, *stages: str) -> QuerySet[Run]:
-    """The project's newest runs of these stages, unfinished ones too: a run waits for those that it is made of."""
+def newest(project: Project, *stages: str, besides: Run | None = None) -> QuerySet[Run]:
+    """The project's newest runs of these stages, unfinished ones too: a run waits for those that it is made of.
+
+    `besides` adds what that run is made of, however old.
+    """
     runs = Run.objects.filter(project=project, stage__in=stages).order_by("-pk")
-    return Run.objects.filter(pk__in=list(runs.values_list("pk", flat=True)[:OFFERED]))
+    wanted = Q(pk__in=list(runs.values_list("pk", flat=True)[:OFFERED]))
+    if besides is not None:
+        wanted |= Q(outputs__run=besides, stage__in=stages)
+    return Run.objects.filter(wanted).distinct() if besides is not None else Run.objects.filter(wanted)
 
 
 def _words(text: str) -> list[str]:

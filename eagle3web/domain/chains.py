@@ -20,12 +20,13 @@ engines while they generate."""
 
 
 class Naming(TypedDict, total=False):
-    """What people say about a run beside its config."""
+    """What is said about a run beside its config."""
 
     title: str
     tags: Iterable[str]
     host: str
     devices: Sequence[str]
+    cloned_from: Run | None
 
 
 @dataclass(frozen=True, kw_only=True)

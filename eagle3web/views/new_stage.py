@@ -12,6 +12,7 @@ from django.views.decorators.http import require_http_methods
 from eagle3web import tasks
 from eagle3web.domain import chains
 from eagle3web.domain.chains import Chain
+from eagle3web.domain.clones import captured_of, form_values
 from eagle3web.domain.forecasts import forecast
 from eagle3web.domain.storage import NoRoomError, storage_forecast
 from eagle3web.enums import EngineState
@@ -21,6 +22,7 @@ from eagle3web.pages.rights import rights
 from eagle3web.queries.standing import standings
 from eagle3web.stage_forms import BenchmarkForm, ExtractForm, PipelineForm, StageForm, TrainForm
 from eagle3web.views.access import View, allowed, person
+from eagle3web.views.new_run import cloned_run
 from pipeline.errors import ConfigError
 
 
@@ -41,19 +43,21 @@ def _start_pipeline(form: Any, user: User) -> list[Run]:  # noqa: ANN401  (one o
 
 
 def _start_extract(form: Any, user: User) -> list[Run]:  # noqa: ANN401
-    config = {"storage_dtype": form.cleaned_data["storage_dtype"]}
+    config = form.kept() | {"storage_dtype": form.cleaned_data["storage_dtype"]}
     return [chains.start_extract(form.cleaned_data["source"], user=user, config=config, **form.naming())]
 
 
 def _start_train(form: Any, user: User) -> list[Run]:  # noqa: ANN401
     sources = list(form.cleaned_data["sources"])
-    return [chains.start_train(sources, user=user, config=form.training(), **form.naming())]
+    captured = captured_of(form.cloned, sources) if form.cloned else ()
+    return [chains.start_train(sources, user=user, config=form.training(), captured=captured, **form.naming())]
 
 
 def _start_benchmark(form: Any, user: User) -> list[Run]:  # noqa: ANN401
     chosen = form.cleaned_data
-    run = chains.start_benchmark(chosen["source"], user=user, config=form.measuring(), step=chosen["step"], **form.naming())
-    return [run]
+    kept, measuring = form.kept(), form.measuring()
+    config = kept | measuring | {"sampling": kept.get("sampling", {}) | measuring["sampling"]}
+    return [chains.start_benchmark(chosen["source"], user=user, config=config, step=chosen["step"], **form.naming())]
 
 
 Start = Callable[[Any, User], list[Run]]
@@ -74,12 +78,15 @@ def new_stage(name: str) -> View:
     def view(request: HttpRequest, slug: str) -> HttpResponse:
         project = get_object_or_404(Project, slug=slug)
         hosts = list(Host.objects.order_by("name").values_list("name", flat=True))
-        form = kind(request.POST or None, project=project, hosts=hosts, initial=_initial(request, name))
+        cloned = cloned_run(request, project, name)
+        initial = _initial(request, name) | (form_values(cloned) if cloned else {})
+        form = kind(request.POST or None, project=project, hosts=hosts, cloned=cloned, initial=initial)
         if request.method == "POST" and form.is_valid():
             made = _started(request, form, start)
             if made:
                 return _seen(request, made)
-        context = {"may": rights(person(request)), "project": project, "form": form, "tab": name} | _ahead(project, name)
+        context = {"may": rights(person(request)), "project": project, "form": form, "tab": name, "cloned": cloned}
+        context |= _ahead(project, name)
         return render(request, "runs/new_stage.html", context, status=422 if form.errors else 200)
 
     return view

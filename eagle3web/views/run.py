@@ -6,7 +6,7 @@ from django.views.decorators.http import require_safe
 
 from eagle3web.domain.clock import database_now
 from eagle3web.models import Attempt, Run
-from eagle3web.pages.configs import flat
+from eagle3web.pages.configs import differences, flat
 from eagle3web.pages.rights import rights
 from eagle3web.pages.run import RunPage
 from eagle3web.pages.topics import topics
@@ -44,6 +44,8 @@ def show(request: HttpRequest, run_id: int, number: int, *, follows_newest: bool
         context["config_keys"] = list(flat(context["config"]))
     context |= {"unfinished": ("", 0), "follows_newest": follows_newest}
     context |= talk_of(context["run"], person(request))
+    original = context["run"].cloned_from
+    context["clone_changes"] = differences(original.config, context["run"].config) if original else []
     context["starred"] = bool(starred(person(request).pk, [run_id]))
     context["topics"] = topics(f"run/{run_id}/{number}", context["project"].pk)
     return render(request, "runs/run.html", context)

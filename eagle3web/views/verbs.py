@@ -14,6 +14,7 @@ from django.views.decorators.http import require_http_methods
 from eagle3web import tasks
 from eagle3web.domain import runs
 from eagle3web.domain.runs import NotAllowedNow
+from eagle3web.enums import Stage
 from eagle3web.forms import ConcurrencyForm
 from eagle3web.models import Run, User
 from eagle3web.pages.questions import question
@@ -71,6 +72,15 @@ MOVES_ON = frozenset({"resume", "clone"})
 """Verbs after which another page is of interest."""
 
 
+CLONED_AT: dict[str, str] = {
+    Stage.GENERATE: "run-new",
+    Stage.EXTRACT: "run-new-extract",
+    Stage.TRAIN: "run-new-train",
+    Stage.BENCHMARK: "run-new-benchmark",
+}
+"""Stage → the form that makes a run like another, with changes."""
+
+
 def verb(name: str) -> View:
     """The view of one verb."""
 
@@ -95,6 +105,8 @@ def verb(name: str) -> View:
 def _ask(request: HttpRequest, name: str, run: Run, form: Any, *, status: int = 200, refusal: str = "") -> HttpResponse:  # noqa: ANN401
     context = {"run": run, "project": run.project, "back": reverse("run", args=[run.pk]), "question": question(name, run)}
     context |= {"form": form, "refusal": refusal}
+    if name == "clone" and run.stage in CLONED_AT:
+        context["change_first"] = reverse(CLONED_AT[run.stage], args=[run.project.slug], query={"clone": run.pk})
     template = "runs/_question.html" if request.headers.get("HX-Request") else "runs/question.html"
     return render(request, template, context, status=status)
 

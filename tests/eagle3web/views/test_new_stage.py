@@ -167,3 +167,44 @@ def another_project() -> Project:
     factories.revision(dataset)
     factories.budget(found, dataset)
     return found
+
+
+def test_clone_with_changes_keeps_the_other_settings_and_says_what_differs(operator: Client, project: Project) -> None:
+    train = next(run for run in chain_of(project) if run.stage == "train")
+    Run.objects.filter(pk=train.pk).update(config=train.config | {"seed": 7})
+    address = f"/projects/p/runs/new/train/?clone={train.pk}"
+    page = operator.get(address).content.decode()
+    assert f"r{train.pk}: all settings of that run" in page
+    source = RunInput.objects.get(run=train).source_id
+    change = {"sources": [source], "preset": "cloned", "learning_rate": 0.0002, **PLACE}
+    answer = operator.post(address, change)
+    clone = Run.objects.order_by("-pk")[0]
+    assert answer.headers["Location"] == f"/runs/{clone.pk}/"
+    assert (clone.cloned_from_id, clone.config["seed"], clone.config["optimizer"]["learning_rate"]) == (train.pk, 7, 0.0002)
+    shown = operator.get(f"/runs/{clone.pk}/").content.decode()
+    assert "1 key of the config differs" in shown
+    assert "optimizer.learning_rate" in shown
+
+
+@pytest.mark.parametrize("stage", ["generate", "extract", "train", "benchmark"])
+def test_unchanged_clone_has_the_same_config(operator: Client, project: Project, stage: str) -> None:
+    run = next(run for run in chain_of(project) if run.stage == stage)
+    address = f"/projects/p/runs/new/{'' if stage == 'generate' else f'{stage}/'}?clone={run.pk}"
+    form = operator.get(address).context["form"]
+    values = {name: form[name].value() for name in form.fields}
+    answer = operator.post(address, {name: value for name, value in values.items() if value is not None})
+    clone = Run.objects.order_by("-pk")[0]
+    assert answer.status_code == 302, answer.context["form"].errors
+    assert (clone.cloned_from_id, clone.config) == (run.pk, run.config)
+    assert "with the same config" in operator.get(f"/runs/{clone.pk}/").content.decode()
+
+
+@pytest.mark.parametrize("query", ["clone=x", "clone=999999", "clone=99999999999999999999"])
+def test_clone_of_nothing_is_a_new_run(operator: Client, project: Project, query: str) -> None:
+    assert "cloned" not in operator.get(f"/projects/p/runs/new/train/?{query}").content.decode()
+
+
+def test_question_of_a_clone_leads_to_the_form(operator: Client, project: Project) -> None:
+    run = factories.run(project, stage="benchmark")
+    page = operator.get(f"/runs/{run.pk}/clone/").content.decode()
+    assert f'href="/projects/p/runs/new/benchmark/?clone={run.pk}"' in page

@@ -1,0 +1,83 @@
+"""What a run is like, in the words of the form that makes another one like it."""
+
+from collections.abc import Iterable
+from typing import Any
+
+from eagle3web.domain.presets import Preset
+from eagle3web.enums import InputKind, Stage
+from eagle3web.models import Engine, Run, RunInput
+
+PLANNED = frozenset(
+    {
+        "project", "target", "tokenizer", "responses", "datasets", "exclusions", "hidden", "checkpoints", "source", "drafter",
+        "drafter_name", "output", "prompts", "held_out_share", "chat_template", "chat_template_kwargs", "device",
+    }
+)  # fmt: skip
+"""Keys that follow from the project and from what a run is made of: these are planned anew."""
+
+
+def settings_of(run: Run) -> dict[str, Any]:
+    """The keys of a run's config that somebody may choose."""
+    return {key: value for key, value in run.config.items() if key not in PLANNED}
+
+
+def preset_of(run: Run) -> Preset:
+    """A training run's settings, to start from."""
+    return Preset(label=f"r{run.pk}", says="all settings of that run; the fields below change them.", config=settings_of(run))
+
+
+def captured_of(run: Run, sources: Iterable[Run]) -> list[str]:
+    """Folders in which engines kept the hidden states that a training run reads; none for another source than its own."""
+    taken = RunInput.objects.filter(run=run, source__stage=Stage.GENERATE).values_list("source_id", flat=True)
+    stored = run.config.get("source") == "stored"
+    return list(run.config["hidden"]) if stored and taken and set(taken) == {source.pk for source in sources} else []
+
+
+def form_values(run: Run) -> dict[str, Any]:
+    """Initial values of the form of the run's stage. Two queries at most."""
+    named = {"title": run.title, "tags": ", ".join(run.tags), "host": run.host, "devices": ", ".join(run.devices)}
+    return named | FORMS[run.stage](run) if run.stage in FORMS else named
+
+
+def _generate(run: Run) -> dict[str, Any]:
+    engines = Engine.objects.filter(name__in=[engine["name"] for engine in run.config["engines"]], enabled=True)
+    return {"engines": list(engines), "concurrency": run.config["concurrency"], "order": run.config["order"]}
+
+
+def _extract(run: Run) -> dict[str, Any]:
+    return {"source": _sources(run)[0], "storage_dtype": run.config["storage_dtype"]}
+
+
+def _train(run: Run) -> dict[str, Any]:
+    config = run.config
+    same = ("draft_vocab_size", "epochs", "max_minutes", "tokens_per_batch")
+    return {name: config[name] for name in same} | {
+        "sources": _sources(run),
+        "preset": CLONED,
+        "steps": config["objective"]["steps"],
+        "learning_rate": config["optimizer"]["learning_rate"],
+    }
+
+
+def _benchmark(run: Run) -> dict[str, Any]:
+    config = run.config
+    taken = RunInput.objects.filter(run=run, kind=InputKind.CHECKPOINT).first()
+    shapes = (f"{shape['steps']}/{shape['topk']}/{shape['draft_tokens']}" for shape in config["shapes"])
+    return {
+        "source": taken.source_id if taken else None,
+        "step": taken.ref.get("step") if taken else None,
+        "shapes": ", ".join(shapes),
+        "measured_concurrency": ", ".join(str(n) for n in config["concurrency"]),
+        "prompts_per_dataset": config["prompts_per_dataset"],
+        "max_new_tokens": config["sampling"]["max_new_tokens"],
+        "repetitions": config["repetitions"],
+    }
+
+
+def _sources(run: Run) -> list[int | None]:
+    return list(RunInput.objects.filter(run=run).exclude(source=None).values_list("source_id", flat=True)) or [None]
+
+
+CLONED = "cloned"
+"""Name of the preset that stands for the run's own settings."""
+FORMS = {Stage.GENERATE: _generate, Stage.EXTRACT: _extract, Stage.TRAIN: _train, Stage.BENCHMARK: _benchmark}
