@@ -416,5 +416,14 @@ class Migration(migrations.Migration):
             model_name='star',
             constraint=models.UniqueConstraint(fields=('user', 'run'), name='one_star_a_person_and_run'),
         ),
+        migrations.AlterField(
+            model_name='transition',
+            name='at',
+            field=models.DateTimeField(auto_now_add=True, db_index=True),
+        ),
+        migrations.AddIndex(
+            model_name='run',
+            index=models.Index(fields=['project', 'stage', '-id'], name='eagle3web_r_project_137b32_idx'),
+        ),
         migrations.RunPython(fill_copies, migrations.RunPython.noop),
     ]

@@ -44,6 +44,7 @@ class Run(models.Model):
         ordering = ("-id",)
         indexes = [
             models.Index(fields=["project", "status", "-id"]),
+            models.Index(fields=["project", "stage", "-id"]),
             *(models.Index(fields=["project", f"-{name}"]) for name in ("tokens", "loss", "accept_length", "speedup")),
         ]
 
@@ -119,7 +120,7 @@ class Transition(models.Model):
     new = models.CharField(max_length=10)
     reason = models.TextField(blank=True)
     author = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.SET_NULL, null=True, related_name="+")
-    at = models.DateTimeField(auto_now_add=True)
+    at = models.DateTimeField(auto_now_add=True, db_index=True)
 
     class Meta:
         ordering = ("id",)
