@@ -14,6 +14,9 @@ from eagle3web.pages.rights import Rights
 from eagle3web.queries.budget_history import budget_changes
 from eagle3web.queries.standing import Standing, standings
 
+MET = {"exhausted": "all asked", "max_samples": "enough"}
+"""Why nothing is left to ask, where that is not the budget."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class Line:
@@ -52,7 +55,9 @@ class Line:
     def answers(self) -> str:
         if not self.plan.wish.enabled:
             return "off"
-        return count(self.plan.forecast.answers.likely) if self.plan.forecast.answers.high else "met"
+        if self.plan.forecast.answers.high:
+            return count(self.plan.forecast.answers.likely)
+        return MET.get(self.plan.forecast.reason, "met")
 
     @property
     def hours(self) -> str:

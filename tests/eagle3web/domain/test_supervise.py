@@ -20,10 +20,12 @@ from eagle3web.domain.ingest import Ingestor
 from eagle3web.domain.stage_process import Patience
 from eagle3web.domain.supervise import Supervisor
 from eagle3web.enums import AttemptStatus
-from eagle3web.models import Attempt, Event, LogChunk
+from eagle3web.models import Answer, Attempt, Event, LogChunk
 from pipeline.artifacts import write_json
 from pipeline.control import Pause, Resume, SetBudget
 from tests.support import factories
+from tests.support.answers import answer
+from tests.support.extraction import store_answers
 from tests.support.servers import wait_until
 
 FAKE = Path(__file__).parents[2] / "support" / "fake_stage.py"
@@ -98,6 +100,20 @@ def test_run_follows_a_stage_to_its_end(make: Made) -> None:
     row = attempt.datasets.get()
     assert (row.state, row.done, row.tokens, row.in_flight) == ("finished", 4, 40, 0)
     assert_all_is_stored(attempt)
+
+
+@pytest.mark.django_db
+def test_answers_are_copied_while_the_stage_works_and_the_rest_when_it_has_ended(make: Made, tmp_path: Path) -> None:
+    attempt = make(steps=4)
+    attempt.config = {"responses": str(store_answers(tmp_path, [answer(n) for n in range(230)])), "datasets": [{"slug": "B1"}]}
+    attempt.save()
+    supervisor = Supervisor(attempt)
+    supervisor.run()
+    attempt.refresh_from_db()
+    before = Answer.objects.count()
+    assert (attempt.status, before > 0) == ("finished", True)
+    supervisor.copy_answers()
+    assert Answer.objects.filter(project=attempt.run.project).count() == 230
 
 
 @pytest.mark.django_db
