@@ -6,10 +6,11 @@ from dataclasses import dataclass
 from statistics import fmean, quantiles
 from typing import Any
 
-from django.db.models import Exists, Max, OuterRef, Subquery, Sum
+from django.db.models import Exists, OuterRef, Q, Subquery, Sum
 
 from eagle3web.enums import AttemptStatus, EngineState, RevisionState, Stage
 from eagle3web.models import Attempt, DatasetProgress, DatasetRevision, Engine, MetricPoint, Project, TokenBudget
+from eagle3web.queries.standing import newest_progress
 from pipeline.budget import Forecast, LengthStats, Range, Target, forecast_plan
 from pipeline.budget import forecast as forecast_dataset
 from pipeline.config import SamplingConfig, from_mapping, to_mapping
@@ -147,9 +148,7 @@ def _newest_revisions(budgets: Sequence[TokenBudget]) -> dict[int, DatasetRevisi
 
 def _measured(project: Project) -> dict[str, DatasetProgress]:
     """Dataset → its newest progress with an answer. Counts of progress are absolute, so the newest one has them all."""
-    rows = DatasetProgress.objects.filter(attempt__run__project=project, attempt__run__stage=Stage.GENERATE, done__gt=0)
-    newest = rows.order_by("dataset").values("dataset").annotate(newest=Max("pk")).values_list("newest", flat=True)
-    return {row.dataset: row for row in DatasetProgress.objects.filter(pk__in=list(newest)).select_related("attempt")}
+    return {row.dataset: row for row in newest_progress(project.pk, Q(done__gt=0))}
 
 
 def rate_of(project: Project) -> Rate:

@@ -1,7 +1,7 @@
 """A list of runs as a file: CSV for spreadsheets, JSON for programs, made in pieces so that any number of runs fits."""
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import chain, islice
 from typing import Any
 
@@ -9,7 +9,7 @@ from django.db.models import QuerySet
 
 from eagle3web import spreadsheets
 from eagle3web.models import Attempt, Run
-from eagle3web.queries.run_list import last_attempts, seconds_worked
+from eagle3web.queries.run_list import seconds_worked
 
 PIECE = 500
 """Runs that are in memory at a time."""
@@ -42,10 +42,15 @@ def records(runs: QuerySet[Run]) -> Iterator[dict[str, Any]]:
     for first in range(0, len(numbers), PIECE):
         some = numbers[first : first + PIECE]
         found = Run.objects.select_related("author", "project").defer("config", "project__chat_template").in_bulk(some)
-        last, worked = last_attempts(some), seconds_worked(some)
+        last, worked = _last_attempts(some), seconds_worked(some)
         for number in some:
             if number in found:
                 yield _record(found[number], last.get(number), worked.get(number))
+
+
+def _last_attempts(run_ids: Sequence[int]) -> dict[int, Attempt]:
+    rows = Attempt.objects.filter(run__in=run_ids).order_by("run", "number")
+    return {row.run_id: row for row in rows.only("run", "number", "host", "reason", "started_at", "ended_at")}
 
 
 def _record(run: Run, attempt: Attempt | None, worked_s: float | None) -> dict[str, Any]:

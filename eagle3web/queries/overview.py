@@ -5,7 +5,7 @@ from datetime import datetime, timedelta
 from django.db.models import OuterRef, Subquery
 
 from eagle3web.enums import AttemptStatus, EngineState, RevisionState, RunStatus, Stage
-from eagle3web.models import Attempt, DatasetRevision, Engine, Host, MetricPoint, Run
+from eagle3web.models import Attempt, DatasetRevision, Engine, Host, MetricPoint, Run, Transition
 from eagle3web.queries.engines import as_known
 
 RECENT = timedelta(days=7)
@@ -54,11 +54,14 @@ def run_count(project_id: int) -> int:
 def speed_history(project_id: int, now: datetime, *, buckets: int = 60, bucket_s: float = 60.0) -> list[float]:
     """Generated tokens a second over the last hour, oldest first, one value a minute: the mean of each dataset, added up.
 
-    One query; an hour has at most one point a second and dataset.
+    Three queries: only attempts at work, or that ended since, have such points; an hour has at most one a second and dataset.
     """
     start = now - timedelta(seconds=buckets * bucket_s)
-    of_project = MetricPoint.objects.filter(attempt__run__project=project_id, attempt__run__stage=Stage.GENERATE)
-    points = of_project.filter(name="tokens_per_s", t__gt=start)
+    generating = Attempt.objects.filter(run__project=project_id, run__stage=Stage.GENERATE)
+    live = generating.filter(status__in=AttemptStatus.LIVE).values_list("pk", flat=True)
+    ended = Transition.objects.filter(run__project=project_id, at__gt=start).order_by().values_list("attempt", flat=True)
+    points = MetricPoint.objects.filter(attempt__in={*live, *ended} - {None}, attempt__run__stage=Stage.GENERATE)
+    points = points.filter(name="tokens_per_s", t__gt=start)
     sums: list[dict[tuple[int, str], list[float]]] = [{} for _ in range(buckets)]
     for attempt, series, t, value in points.values_list("attempt_id", "series", "t", "value").iterator(chunk_size=5000):
         place = min(buckets - 1, int((t - start).total_seconds() // bucket_s))

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from django.db.models import Max
+from django.db.models import OuterRef, Q, Subquery
 
 from eagle3web.enums import AttemptStatus, DatasetState, Stage
 from eagle3web.models import DatasetProgress, TokenBudget
@@ -48,13 +48,22 @@ class Standing:
 def standings(project_id: int) -> list[Standing]:
     """One for each budget, in the order of a run. Three queries."""
     budgets = TokenBudget.objects.filter(project=project_id).select_related("dataset").order_by("position", "id")
-    told = DatasetProgress.objects.filter(attempt__run__project=project_id, attempt__run__stage=Stage.GENERATE)
     # A row that is pending knows nothing yet; the attempt before may.
-    last = told.exclude(state=DatasetState.PENDING).values("dataset").annotate(last=Max("attempt_id"))
-    newest = {row["dataset"]: row["last"] for row in last}
-    rows = told.filter(attempt__in=set(newest.values())).select_related("attempt")
-    found = {row.dataset: row for row in rows if newest.get(row.dataset) == row.attempt_id}
+    rows = newest_progress(project_id, ~Q(state=DatasetState.PENDING))
+    found = {row.dataset: row for row in rows}
     return [Standing(budget=budget, progress=(row := found.get(budget.dataset.slug)), live=_live(row)) for budget in budgets]
+
+
+def newest_progress(project_id: int, told: Q) -> list[DatasetProgress]:
+    """For each dataset with a budget the newest row of a generation for which `told` holds, with its attempt. Two queries.
+
+    Looked up from the newest backwards, dataset by dataset: years of runs make it no slower.
+    """
+    rows = DatasetProgress.objects.filter(told, dataset=OuterRef("dataset__slug"))
+    rows = rows.filter(attempt__run__project=project_id, attempt__run__stage=Stage.GENERATE).order_by("-pk").values("pk")[:1]
+    newest = TokenBudget.objects.filter(project=project_id).annotate(newest=Subquery(rows)).values_list("newest", flat=True)
+    found = DatasetProgress.objects.filter(pk__in=[pk for pk in newest if pk is not None])
+    return list(found.select_related("attempt").defer("attempt__versions", "attempt__argv"))
 
 
 def _live(progress: DatasetProgress | None) -> bool:
