@@ -96,6 +96,7 @@ def report_host() -> None:
 def thin_samples() -> None:
     """Keep old samples of hosts and engines at wider and wider intervals, and delete the oldest."""
     thinning.thin_samples()
+    deliveries.forget_old()
 
 
 @worker_ready.connect

@@ -21,6 +21,8 @@ from eagle3web.models import Notification, NotificationChannel
 TRIES = 8
 FIRST_PAUSE = timedelta(seconds=30)
 """Before the second try; each further pause is twice as long, so that the last one is half an hour."""
+KEPT = timedelta(days=30)
+"""A message that old is no news, nor is that it was told."""
 TIME_S = 15.0
 """One round of sending ends after this; what is left waits for the next round."""
 ERROR_LIMIT = 500
@@ -50,6 +52,11 @@ def send_test(channel: NotificationChannel) -> None:
         _note(channel, error=str(error))
         raise
     _note(channel)
+
+
+def forget_old() -> int:
+    """Delete messages that are older than KEPT, sent or not; how many those were."""
+    return Notification.objects.filter(created_at__lt=timezone.now() - KEPT).delete()[0]
 
 
 def is_given_up(notification: Notification) -> bool:

@@ -105,7 +105,9 @@ def _add_others(command: Command) -> None:
     listing.add_argument("--project")
     listing.add_argument("--run", type=run_number)
     listing.add_argument("--promoted", action="store_true", help="the ones that projects chose")
-    command("promote", lists.promote, "make a checkpoint its project's drafter").add_argument("checkpoint", type=int)
+    promoting = command("promote", lists.promote, "make an approved checkpoint its project's drafter")
+    promoting.add_argument("checkpoint", type=int)
+    promoting.add_argument("--anyway", action="store_true", help="although nobody approved it; the audit trail says so")
     text = "print what serves the target with a checkpoint in SGLang"
     command("command", lists.launch_command, text).add_argument("checkpoint", type=int)
     command("engines", lists.list_engines, "list engines and their health")

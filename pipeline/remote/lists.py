@@ -52,7 +52,8 @@ def list_checkpoints(remote: Remote, args: argparse.Namespace, out: Printer) -> 
 
 
 def checkpoint_line(row: dict[str, Any]) -> dict[str, Any]:
-    marks = [word for word in ("promoted", "best") if row[word]] + (["deleted"] if row["removed_at"] else [])
+    marks = [word for word in ("promoted", "best") if row[word]] + ([row["review"]] if row["review"] else [])
+    marks += ["deleted"] if row["removed_at"] else []
     length, loss = row["metrics"].get("accept_length"), row["metrics"].get("eval_loss")
     return row | {
         "run": f"r{row['run']}",
@@ -65,7 +66,7 @@ def checkpoint_line(row: dict[str, Any]) -> dict[str, Any]:
 
 
 def promote(remote: Remote, args: argparse.Namespace, out: Printer) -> int:
-    told = remote.post(f"/checkpoints/{args.checkpoint}/promote")
+    told = remote.post(f"/checkpoints/{args.checkpoint}/promote", {"anyway": args.anyway})
     if out.as_json:
         out.json(told)
     else:

@@ -140,6 +140,13 @@ def test_message_that_another_worker_claimed_is_left_alone(webhook: Hook, channe
     assert deliveries.send_due() == 0
 
 
+def test_old_messages_are_forgotten(channel: NotificationChannel) -> None:
+    old, new = make.notification(channel), make.notification(channel)
+    Notification.objects.filter(pk=old.pk).update(created_at=timezone.now() - deliveries.KEPT - timedelta(days=1))
+    assert deliveries.forget_old() == 1
+    assert Notification.objects.get() == new
+
+
 def test_mail_arrives(settings: Settings, ada: User) -> None:
     settings.EAGLE3_NOTIFY_HOSTS = ["127.0.0.1"]
     with mail_server() as box:

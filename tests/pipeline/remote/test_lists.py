@@ -19,7 +19,8 @@ def test_checkpoint_is_promoted_and_its_command_printed(remote: Remote) -> None:
     code, out, _ = remote("checkpoints", "--run", f"r{row.run_id}")
     assert code == 0
     assert out.splitlines()[1].split()[:5] == [str(row.pk), f"r{row.run_id}", "400", "2.69", "1.352"]
-    assert remote("promote", row.pk)[1] == f"r{row.run_id} step 400 is the drafter of {row.project.slug}\n"
+    assert "not approved" in remote("promote", row.pk)[2]
+    assert remote("promote", row.pk, "--anyway")[1] == f"r{row.run_id} step 400 is the drafter of {row.project.slug}\n"
     assert [found["id"] for found in json.loads(remote("checkpoints", "--promoted", "--json")[1])] == [row.pk]
     code, out, _ = remote("command", row.pk)
     assert code == 0
