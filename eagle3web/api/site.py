@@ -40,11 +40,11 @@ from eagle3web.api.errors import handle_errors
 from eagle3web.api.schema import add_failures
 
 DESCRIPTION = """\
-Everything the pages do, for programs. Send `Authorization: Bearer TOKEN` (made on your own page, or by `manage.py api_token`). A
-token may be bound to scopes: `read` for every GET, `budgets` for changes of token budgets, `operate` for all other changes. A
-signed-in browser may use its session and must send `X-CSRFToken` to change something. Failures are `{"detail": …}`, with
-`errors` by field for bad input (422) and with what stands now for a conflict (409). Unknown query parameters and unknown fields
-are bad input.
+Everything the pages do, for programs. Send `Authorization: Bearer TOKEN` (made on your own page, or by `manage.py
+api_token`). A token may be bound to scopes: `read` for every GET, `budgets` for changes of token budgets, `operate` for all
+other changes. A signed-in browser may use its session and must send `X-CSRFToken` to change something. Failures are
+`{"detail": …}`, with `errors` by field for bad input (422) and with what stands now for a conflict (409). Unknown query
+parameters and unknown fields are bad input.
 """
 
 
