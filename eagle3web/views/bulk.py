@@ -22,9 +22,8 @@ class TagForm(forms.Form):
     """Tags for several runs."""
 
     add = forms.CharField(required=False, max_length=400, label="Add", widget=forms.TextInput(attrs={"list": "tags-known"}))
-    remove = forms.CharField(
-        required=False, max_length=400, label="Remove", widget=forms.TextInput(attrs={"list": "tags-known"})
-    )
+    # Not `remove`: a field of that name would hide the form element's own method from scripts.
+    drop = forms.CharField(required=False, max_length=400, label="Remove", widget=forms.TextInput(attrs={"list": "tags-known"}))
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -51,7 +50,7 @@ def tag(request: HttpRequest, slug: str) -> HttpResponse:
     context = {"question": tag_question(runs), "form": form, "suggestions": tags_of(project.pk)}
     if request.method == "GET" or not runs or not form.is_valid():
         return _ask(request, project, runs, context)
-    add, remove = (form.cleaned_data[name].split(",") for name in ("add", "remove"))
+    add, remove = (form.cleaned_data[name].split(",") for name in ("add", "drop"))
     try:
         changed, full = bulk.tag(runs, add=add, remove=remove, user=person(request))
     except ValidationError as error:

@@ -28,11 +28,11 @@ def star(request: HttpRequest, run_id: int) -> HttpResponse:
 @require_http_methods(["GET", "POST"])
 @allowed("view_run", "change_run")
 def tags(request: HttpRequest, run_id: int) -> HttpResponse:
-    """GET opens the editor (`?done` closes it), POST adds `add` and removes `remove`."""
+    """GET opens the editor (`?done` closes it), POST adds `add` and takes `drop` away."""
     run = get_object_or_404(Run.objects.select_related("project"), pk=run_id)
     problem = ""
     if request.method == "POST":
-        add, remove = request.POST.get("add", "").split(","), request.POST.getlist("remove")
+        add, remove = request.POST.get("add", "").split(","), request.POST.getlist("drop")
         try:
             labels.change_tags(run, add=add, remove=remove, user=person(request))
         except ValidationError as error:

@@ -36,7 +36,7 @@ def test_stop_asks_once_and_says_what_becomes_of_each(operator: Client, project:
 
 def test_tags_are_added_and_removed_together(operator: Client, project: Project) -> None:
     runs = [factories.run(project, tags=["old"]) for _ in range(2)]
-    answer = operator.post("/projects/p/runs/tag/", {"runs": numbers(*runs), "add": "new, b", "remove": "old"})
+    answer = operator.post("/projects/p/runs/tag/", {"runs": numbers(*runs), "add": "new, b", "drop": "old"})
     assert answer.headers["Location"] == "/projects/p/runs/"
     assert [run.tags for run in Run.objects.all()] == [["new", "b"], ["new", "b"]]
 

@@ -24,7 +24,7 @@ def test_operator_adds_and_removes_tags_in_place(operator: Client) -> None:
     html = operator.post(f"/runs/{run.pk}/tags/", {"add": "new, newer"}, headers=HTMX).content.decode()
     assert Run.objects.get().tags == ["old", "new", "newer"]
     assert f'id="run-tags-{run.pk}"' in html
-    operator.post(f"/runs/{run.pk}/tags/", {"remove": "old", "add": ""}, headers=HTMX)
+    operator.post(f"/runs/{run.pk}/tags/", {"drop": "old", "add": ""}, headers=HTMX)
     assert Run.objects.get().tags == ["new", "newer"]
     closed = operator.get(f"/runs/{run.pk}/tags/?done", headers=HTMX).content.decode()
     assert "<form" not in closed
