@@ -9,6 +9,7 @@ from django.conf import settings
 
 from eagle3web.domain import procfs
 from eagle3web.domain.clock import database_now
+from eagle3web.domain.cpu import CpuMeter
 from eagle3web.domain.gpus import gpus
 from eagle3web.models import Host, HostSample
 
@@ -18,6 +19,7 @@ KEPT = ("cpu_percent", "memory_used", "memory_total", "disk_free", "disk_total",
 """What of a report becomes a sample."""
 FORGOTTEN_AFTER = timedelta(minutes=5)
 """A host that was silent for so long gets no more messages: they would wait for it in vain."""
+_cpu = CpuMeter()
 
 
 def report() -> Host:
@@ -43,7 +45,7 @@ def sample() -> dict[str, Any]:
     memory = psutil.virtual_memory()
     disk = shutil.disk_usage(settings.EAGLE3_HOME)
     return {
-        "cpu_percent": psutil.cpu_percent(),
+        "cpu_percent": _cpu.percent(),
         "cpu_count": psutil.cpu_count(),
         "memory_used": memory.total - memory.available,
         "memory_total": memory.total,

@@ -37,7 +37,9 @@ LOOKS = ((1440, 900, "light"), (1440, 900, "dark"), (390, 844, "light"))
 """Width, height and theme."""
 TALLEST = 1800
 """Pixels of a picture; the rest of a long page says no more."""
-COLOURS = 96
+COLOURS = (96, 48, 24)
+"""As many as keep a picture below LARGEST."""
+LARGEST = 150_000
 OF_PROJECT = ("budgets", "runs", "checkpoints", "benchmarks", "run-new", "run-new-pipeline", "run-new-train", "answers")
 
 
@@ -84,13 +86,12 @@ def _run(run: Run) -> str:
 
 
 def take(browser: Browser, url: str, folder: Path) -> None:
-    user = demo.demo_user()
     for width, height, theme in LOOKS:
         context = browser.new_context(
             base_url=url, viewport={"width": width, "height": height}, color_scheme="dark" if theme == "dark" else "light"
         )
         page = context.new_page()
-        page.goto(make_sign_in_link(user))
+        page.goto(make_sign_in_link(demo.demo_user()))
         page.wait_for_url("**/projects/**")
         for name, path in pages().items():
             page.goto(path)
@@ -114,8 +115,11 @@ def save(page: Page, path: Path, *, width: int, height: int | None = None) -> No
     """A picture with few colours, which makes it small."""
     tall = height or min(TALLEST, page.evaluate("document.documentElement.scrollHeight"))
     shot = page.screenshot(full_page=height is None, clip={"x": 0, "y": 0, "width": width, "height": tall})
-    few = Image.open(io.BytesIO(shot)).convert("RGB").quantize(COLOURS, dither=Image.Dither.NONE)
-    few.save(path, optimize=True)
+    whole = Image.open(io.BytesIO(shot)).convert("RGB")
+    for colours in COLOURS:
+        whole.quantize(colours, dither=Image.Dither.NONE).save(path, optimize=True)
+        if path.stat().st_size <= LARGEST:
+            break
     sys.stdout.write(f"{path}  {path.stat().st_size // 1000} kB\n")
 
 
