@@ -75,6 +75,26 @@ def test_no_page_has_a_grave_fault_in_light_or_dark(page: Page, pages: dict[str,
     assert not found, "\n".join(found)
 
 
+def test_pages_on_a_phone_have_no_grave_fault(page: Page, pages: dict[str, str]) -> None:
+    axe, found = Axe(), []
+    page.set_viewport_size({"width": 390, "height": 844})
+    for name in (
+        "overview",
+        "runs",
+        "generation",
+        "training",
+        "budgets",
+        "planner",
+        "answers",
+        "checkpoint",
+        "engines",
+        "host",
+    ):
+        ready(page, pages[name])
+        found += [f"{name}: {fault}" for fault in faults(axe, page)]
+    assert not found, "\n".join(found)
+
+
 def test_palette_and_sheet_of_keys_have_no_grave_fault(page: Page, pages: dict[str, str]) -> None:
     axe = Axe()
     page.goto(pages["overview"])

@@ -37,7 +37,7 @@ LOOKS = ((1440, 900, "light"), (1440, 900, "dark"), (390, 844, "light"))
 """Width, height and theme."""
 TALLEST = 1800
 """Pixels of a picture; the rest of a long page says no more."""
-COLOURS = (96, 48, 24)
+COLOURS = (256, 128, 64)
 """As many as keep a picture below LARGEST."""
 LARGEST = 150_000
 OF_PROJECT = ("budgets", "runs", "checkpoints", "benchmarks", "run-new", "run-new-pipeline", "run-new-train", "answers")
@@ -117,7 +117,9 @@ def save(page: Page, path: Path, *, width: int, height: int | None = None) -> No
     shot = page.screenshot(full_page=height is None, clip={"x": 0, "y": 0, "width": width, "height": tall})
     whole = Image.open(io.BytesIO(shot)).convert("RGB")
     for colours in COLOURS:
-        whole.quantize(colours, dither=Image.Dither.NONE).save(path, optimize=True)
+        # Maximum coverage keeps the few pixels of a rare colour, such as a state's, as they are.
+        few = whole.quantize(colours, method=Image.Quantize.MAXCOVERAGE, dither=Image.Dither.NONE)
+        few.save(path, optimize=True)
         if path.stat().st_size <= LARGEST:
             break
     sys.stdout.write(f"{path}  {path.stat().st_size // 1000} kB\n")
