@@ -370,7 +370,7 @@ class Migration(migrations.Migration):
         ),
         migrations.AddConstraint(
             model_name='answer',
-            constraint=models.UniqueConstraint(fields=('project', 'dataset', 'scope', 'key'), name='one_answer_a_prompt_and_scope'),
+            constraint=models.UniqueConstraint(fields=('project', 'dataset', 'key', 'scope'), name='one_answer_a_prompt_and_scope'),
         ),
         migrations.AddConstraint(
             model_name='answerfile',

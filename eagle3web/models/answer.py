@@ -41,7 +41,7 @@ class Answer(models.Model):
     class Meta:
         ordering = ("id",)
         constraints = [
-            models.UniqueConstraint(fields=["project", "dataset", "scope", "key"], name="one_answer_a_prompt_and_scope")
+            models.UniqueConstraint(fields=["project", "dataset", "key", "scope"], name="one_answer_a_prompt_and_scope")
         ]
         indexes = [
             models.Index(fields=["project", "dataset", "-id"]),

@@ -1,9 +1,11 @@
 """Answers of a project: lists of them, what they are like together, and one of them whole."""
 
+import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from django.core.cache import cache
 from django.core.paginator import Paginator
 
 from eagle3web.charts.answers import ends_figure, languages_figure, lengths_figure, repetition_figure
@@ -16,7 +18,7 @@ from eagle3web.pages.answer_filters import filter_choices, read_filter
 from eagle3web.pages.datasets import Turn
 from eagle3web.pages.rights import Rights
 from eagle3web.pages.samples import thinking_apart
-from eagle3web.queries.answer_summary import REPETITIVE, answer_summary
+from eagle3web.queries.answer_summary import REPETITIVE, AnswerSummary, answer_summary
 from eagle3web.queries.answers import (
     answers_page,
     beginnings,
@@ -32,6 +34,7 @@ from pipeline.responses.record import Response
 WHOLE_LIMIT = 100_000
 """Characters of one text that a page shows."""
 FLAGS_PER_PAGE = 50
+KEPT_S = 3600
 IDS_LIMIT = 2_000
 """Token ids that a page shows."""
 
@@ -80,8 +83,8 @@ def answers_context(project: Project, query: Mapping[str, str], may: Rights) -> 
 
 
 def summary_context(project: Project, dataset: str) -> dict[str, Any]:
-    """Six queries."""
-    found = answer_summary(project.pk, dataset)
+    """Seven queries, two when nobody answered since somebody looked."""
+    found = _summary(project.pk, dataset)
     excluded = AnswerFlag.objects.filter(project=project, dataset=dataset, state=FlagState.EXCLUDED).count()
     return {
         "project": project,
@@ -93,6 +96,19 @@ def summary_context(project: Project, dataset: str) -> dict[str, Any]:
         "repetition_figure": repetition_figure(found.repetition, repetitive=REPETITIVE),
         "languages_figure": languages_figure(found.languages),
     }
+
+
+def _summary(project_id: int, dataset: str) -> AnswerSummary:
+    """Counting hundreds of thousands of answers takes most of a second, so it is done once for each newest one."""
+    newest = Answer.objects.filter(project=project_id, dataset=dataset).order_by("-id").values_list("pk", "finished_at").first()
+    if newest is None:
+        return answer_summary(project_id, dataset)
+    key = f"answers-{hashlib.sha256(repr((project_id, dataset, newest)).encode()).hexdigest()}"
+    found: AnswerSummary | None = cache.get(key)
+    if found is None:
+        found = answer_summary(project_id, dataset)
+        cache.set(key, found, KEPT_S)
+    return found
 
 
 @dataclass(frozen=True, kw_only=True)

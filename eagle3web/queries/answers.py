@@ -107,7 +107,9 @@ def matching(project_id: int, wanted: AnswerFilter) -> QuerySet[Answer]:
         rows = rows.filter(language=wanted.language)
     if wanted.mark:
         flags = AnswerFlag.objects.filter(project=project_id, dataset=wanted.dataset, state=wanted.mark)
-        rows = rows.filter(key__in=flags.values("key"))
+        # By key through one index, then by number: together, a database would rather read every row in order.
+        marked = Answer.objects.filter(project=project_id, dataset=wanted.dataset, key__in=flags.values("key"))
+        rows = rows.filter(pk__in=marked.order_by().values("pk"))
     return rows
 
 

@@ -75,6 +75,18 @@ def test_summary_has_its_numbers_and_charts(viewer: Client, project: Project) ->
     assert "still count as generated" in page
 
 
+def test_summary_is_counted_once_for_each_newest_answer(
+    viewer: Client, project: Project, django_assert_max_num_queries: DjangoAssertNumQueries
+) -> None:
+    where = reverse("answers-summary", args=[project.slug]) + "?dataset=B1"
+    factories.stored_answer(project)
+    assert '<dd class="big">1</dd>' in viewer.get(where).content.decode()
+    with django_assert_max_num_queries(8):
+        viewer.get(where)
+    factories.stored_answer(project)
+    assert '<dd class="big">2</dd>' in viewer.get(where).content.decode()
+
+
 def test_hostile_answers_are_text_everywhere(viewer: Client, project: Project) -> None:
     row = factories.stored_answer(
         project, prompt=HOSTILE, text=f"<think>{HOSTILE}</think>{HOSTILE}", prompt_id=HOSTILE, language="<b>L", engine="<b>e"
