@@ -6,6 +6,7 @@ document.addEventListener("htmx:beforeRequest", ({ target }) => {
   if (target.dataset.opens !== "answer") return;
   document.getElementById("answer-body").textContent = "Reading…";
   drawer.showPopover();
+  drawer.querySelector("button").focus();
 });
 document.addEventListener("change", ({ target }) => {
   if (!target.matches("[data-dataset]")) return;
