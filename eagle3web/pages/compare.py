@@ -107,7 +107,7 @@ def charts(runs: Sequence[Run], attempts: Sequence[Attempt]) -> list[Chart]:
         ]
         if lines:
             figure = compare_figure(lines, x="step", y=axis, digits=0 if metric == "tokens_per_s" else 2, smooths=smooths)
-            found.append(Chart(f"c-{metric}", title, figure, _note(lines, drawn[lines[0].run].total), smooths))
+            found.append(Chart(f"c-{metric}", title, figure, _note(lines), smooths))
     generated = [
         Line(place=places[attempt.run_id], run=attempt.run_id, points=points)
         for attempt in attempts
@@ -121,7 +121,7 @@ def charts(runs: Sequence[Run], attempts: Sequence[Attempt]) -> list[Chart]:
     return found
 
 
-def _note(lines: Sequence[Line], total: int) -> str:
-    most = max(len(line.points) for line in lines)
-    thin = f" Of longer lines, up to {formats.count(total)} points, the peaks and dips are drawn." if total > most else ""
-    return f"By optimizer step; the axis need not start at zero.{thin}"
+def _note(lines: Sequence[Line]) -> str:
+    long = any(len(line.points) >= POINTS - 2 for line in lines)
+    sampled = " Of long lines the peaks and dips are drawn." if long else ""
+    return f"By optimizer step; the axis need not start at zero.{sampled}"

@@ -35,7 +35,8 @@ export const startZoom = (el, plot, redraw) => {
     if (!answer.ok) throw new Error(`points: ${answer.status}`);
     const found = await answer.json();
     if (el.zoomed?.range !== range) return; // another part is looked at by now
-    el.zoomed = { range, lines: found.lines };
+    // A line without points here is empty, so that the other axis fits what is seen.
+    el.zoomed = { range, lines: Object.fromEntries(lines.map((line) => [line, found.lines[line] ?? { x: [], y: [] }])) };
     button(el, whole).textContent =
       found.drawn < found.total ? `${count(found.drawn)} of ${count(found.total)} points here; show the whole` : `All ${count(found.total)} points here; show the whole`;
     redraw(el);
