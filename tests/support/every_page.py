@@ -102,6 +102,7 @@ def make_pages(user: User, folder: Path) -> dict[str, str]:
         "me": "/me/",
         "new channel": "/me/channels/new/",
         "channel": f"/me/channels/{channel.pk}/",
+        "own password": "/me/password/",
         "audit": "/audit/",
         "nothing there": "/nowhere/",
     }

@@ -10,11 +10,13 @@ import pytest
 from django.utils import timezone
 from pytest_django import Settings
 
-from eagle3web.domain import deliveries
-from eagle3web.enums import Role
+from eagle3web.domain import attempts, deliveries
+from eagle3web.enums import AttemptStatus, Role
 from eagle3web.models import Notification, NotificationChannel, User
 from tests.support import factories as make
 from tests.support.receivers import Hook, hook, mail_server
+from tests.support.servers import wait_until
+from tests.support.system import System
 
 pytestmark = pytest.mark.django_db
 SECRET = "tokentokentoken"
@@ -162,3 +164,18 @@ def test_a_test_says_what_went_wrong(webhook: Hook, channel: NotificationChannel
         deliveries.send_test(channel)
     channel.refresh_from_db()
     assert "404" in channel.last_error
+
+
+@pytest.mark.slow
+def test_a_worker_sends_what_happened(bare_system: System) -> None:
+    """The whole way: a run ends, beat asks, a worker sends, and the row says so."""
+    with hook() as webhook:
+        bare_system.env["EAGLE3_NOTIFY_HOSTS"] = webhook.address
+        bare_system.start("valkey", "worker", "beat")
+        make.channel(make.user("ada", permissions=("view_run",)), url=f"json://{webhook.address}/hook")
+        attempt = make.attempt(make.run())
+        attempts.mark(attempt, old={AttemptStatus.RUNNING}, new=AttemptStatus.FAILED, reason="CUDA out of memory")
+        wait_until(lambda: Notification.objects.filter(sent_at__isnull=False).exists(), "the message is sent", 60)
+        ((path, body),) = webhook.calls
+        assert (path, body["title"]) == ("/hook", f"r{attempt.run_id} generate failed")
+        assert "CUDA out of memory" in body["message"]
