@@ -14,5 +14,5 @@ def test_deployment_behind_tls_is_clean(tmp_path: Path) -> None:
         "EAGLE3_ORIGINS": "https://eagle3.example",
     }
     command = [sys.executable, "manage.py", "check", "--deploy", "--fail-level", "WARNING"]
-    ended = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=60, check=False)
+    ended = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=150, check=False)
     assert (ended.returncode, ended.stderr) == (0, "")

@@ -60,6 +60,6 @@ def test_wrong_arguments_are_named(command: tuple[str, ...]) -> None:
 def test_database_without_tables_is_told_in_a_sentence(tmp_path: Path) -> None:
     environment = {**os.environ, "EAGLE3_HOME": str(tmp_path), "DATABASE_URL": f"sqlite:///{tmp_path}/new.sqlite3"}
     command = [sys.executable, "manage.py", "sign_in_link", "ada"]
-    ended = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=60, check=False)
+    ended = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=150, check=False)
     assert ended.returncode == 1
     assert re.fullmatch(r"CommandError: The database is not set up \(.*\); `manage.py migrate` does that.\n", ended.stderr)
