@@ -31,7 +31,7 @@ def gpu_figure(lines: Lines, what: str, indexes: Sequence[int], window: "Window"
 def engine_figure(lines: Lines, what: str, engines: Sequence[tuple[int, str]], window: "Window") -> dict[str, Any]:
     """`what` is `rate`, `queue` or `accept`; one line for each engine (key, name)."""
     figure = _figure(lines, [(f"{what}/{key}", name) for key, name in engines], window)
-    figure["layout"]["yaxis"] |= {"rangemode": "normal"} if what == "accept" else {"tickformat": "~s"}
+    figure["layout"]["yaxis"] |= {"rangemode": "normal" if what == "accept" else "tozero"}
     return figure
 
 

@@ -36,13 +36,13 @@ class EnginesPage:
         charted, now = machines.charted_engines(), database_now()
         last = machines.newest_number(EngineSample)
         lines = machines.engine_lines([key for key, _ in charted], span, now)
-        shown = {what for what, _ in FIGURES if any(name.startswith(f"{what}/") for name in lines)}
+        told = {name.partition("/")[0] for name, points in lines.items() if any(value is not None for _, value in points)}
         return {
             "charted": charted,
             "figures": [
                 (f"c-{what}", title, engine_figure(lines, what, charted, window(span, now)))
                 for what, title in FIGURES
-                if what in shown
+                if what in told
             ],
             "points_after": last,
             "span": span,

@@ -40,41 +40,39 @@ TALLEST = 1800
 COLOURS = (256, 128, 64)
 """As many as keep a picture below LARGEST."""
 LARGEST = 150_000
-OF_PROJECT = ("budgets", "runs", "checkpoints", "benchmarks", "run-new", "run-new-pipeline", "run-new-train", "answers")
+OF_PROJECT = (
+    "budgets", "plan", "runs", "checkpoints", "benchmarks", "run-new", "run-new-pipeline", "run-new-train", "answers",
+    "answers-review",
+)  # fmt: skip
+SHARED = ("datasets", "dataset-import", "engines", "me", "audit")
 
 
 def pages() -> dict[str, str]:
-    """Name → address, of the newest rows of each kind. Raises SystemExit where the demo has not finished."""
+    """Name → address, of the demo's chain and of what came of it. Raises SystemExit where the demo has not finished."""
     project = Project.objects.get(slug=demo.PROJECT)
-    runs = {
-        stage: Run.objects.filter(project=project, stage=stage, status=RunStatus.FINISHED).order_by("-pk").first()
-        for stage in Stage
-    }
-    generated, trained, measured = (runs[stage] for stage in (Stage.GENERATE, Stage.TRAIN, Stage.BENCHMARK))
+    done = Run.objects.filter(project=project, status=RunStatus.FINISHED).order_by("pk")
+    generated, trained, measured = (
+        done.filter(stage=stage).first() for stage in (Stage.GENERATE, Stage.TRAIN, Stage.BENCHMARK)
+    )
     if generated is None or trained is None or measured is None:
         raise SystemExit("no finished demo in EAGLE3_HOME: run `make demo ONCE=1` first")
-    dataset = Dataset.objects.order_by("slug").first()
-    checkpoint = Checkpoint.objects.filter(run=trained, removed_at=None).order_by("-best", "-pk").first()
-    of_project = (
-        "project",
-        "budgets",
-        "runs",
-        "checkpoints",
-        "benchmarks",
-        "run-new",
-        "run-new-pipeline",
-        "run-new-train",
-        "answers",
-    )
-    found = {name.replace("project", "overview"): reverse(name, args=[project.slug]) for name in of_project}
+    found = {"overview": reverse("project", args=[project.slug])}
+    found |= {name: reverse(name, args=[project.slug]) for name in OF_PROJECT} | {name: reverse(name) for name in SHARED}
     found |= {"run-generate": _run(generated), "run-train": _run(trained), "run-benchmark": _run(measured)}
-    found |= {"datasets": reverse("datasets"), "import": reverse("dataset-import"), "engines": reverse("engines")}
     found["benchmark"] = reverse("benchmark", args=[Attempt.objects.filter(run=measured).latest("pk").pk])
-    if dataset is not None:
+    if len(same := list(done.filter(stage=Stage.GENERATE).values_list("pk", flat=True)[:2])) == 2:
+        found["compare"] = reverse("compare", args=[project.slug], query={"runs": ",".join(map(str, same))})
+    return found | _of_rows(project, trained)
+
+
+def _of_rows(project: Project, trained: Run) -> dict[str, str]:
+    """Pages of one row each, where there is one."""
+    found = {}
+    if (dataset := Dataset.objects.order_by("slug").first()) is not None:
         found["dataset"] = reverse("dataset", args=[dataset.slug])
-    if checkpoint is not None:
-        found["checkpoint"] = reverse("checkpoint", args=[checkpoint.pk])
-    if (answer := Answer.objects.filter(project=project, error="").order_by("-tokens").first()) is not None:
+    if (row := Checkpoint.objects.filter(run=trained, removed_at=None).order_by("-best", "-pk").first()) is not None:
+        found["checkpoint"] = reverse("checkpoint", args=[row.pk])
+    if (answer := Answer.objects.filter(project=project, error="").order_by("-tokens", "pk").first()) is not None:
         found["answer"] = reverse("answer", args=[project.slug, answer.pk])
     if (host := Host.objects.filter(name=settings.EAGLE3_HOST).first()) is not None:
         found["host"] = reverse("host", args=[host.name])

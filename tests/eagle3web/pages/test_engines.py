@@ -1,5 +1,7 @@
 """The page of all engines and hosts."""
 
+from datetime import timedelta
+
 import pytest
 from django.utils import timezone
 
@@ -17,7 +19,9 @@ def test_charts_show_what_was_told() -> None:
     engine = factories.engine(name="kimi-a")
     factories.engine_sample(engine, tokens_per_s=410.0)
     figures = {key: figure for key, _, figure in page.details(SPANS["1h"])["figures"]}
-    assert list(figures) == ["c-rate", "c-queue", "c-accept"]
+    assert list(figures) == ["c-rate", "c-queue"]
+    factories.engine_sample(engine, accept_length=2.4, at=timezone.now() - timedelta(seconds=10))
+    assert [key for key, _, _ in page.details(SPANS["1h"])["figures"]] == ["c-rate", "c-queue", "c-accept"]
     assert (figures["c-rate"]["data"][0]["name"], figures["c-rate"]["data"][0]["y"]) == ("kimi-a", [410.0])
 
 
