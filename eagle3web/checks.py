@@ -1,6 +1,7 @@
 """System checks: a setting that cannot work stops the program at start, and the message says which one and what to do."""
 
 import os
+import re
 import shutil
 import sqlite3
 import stat
@@ -21,13 +22,14 @@ SQLITE_MINIMUM = (3, 38)
 """JSON functions are built in from here on."""
 DISK_MINIMUM = 2 * 10**9
 """Bytes; a run writes its answers here and fails when nothing is left."""
+HOST_AND_PORT = re.compile(r"[A-Za-z0-9][A-Za-z0-9.-]*(:\d{1,5})?")
 LOCAL_HOSTS = frozenset({"localhost", "127.0.0.1", "[::1]", "testserver"})
 NETWORK_FILESYSTEMS = frozenset({"nfs", "nfs4", "cifs", "smb3", "smbfs", "9p", "fuse.sshfs", "lustre", "ceph", "beegfs"})
 
 
 def check_installation(app_configs: Sequence[AppConfig] | None, **_: object) -> list[CheckMessage]:
     """Everything that this installation's settings can get wrong; registered when the app is ready."""
-    return [*_check_home(), *_check_broker(), *_check_database(), *_check_hosts()]
+    return [*_check_home(), *_check_broker(), *_check_database(), *_check_hosts(), *_check_notify_hosts()]
 
 
 def _check_home() -> Iterator[CheckMessage]:
@@ -122,6 +124,16 @@ def _check_hosts() -> Iterator[CheckMessage]:
             f"EAGLE3_HOST: {name!r} must have 1 to 100 characters.",
             hint="Set it to this machine's name as people know it.",
             id="eagle3web.E009",
+        )
+
+
+def _check_notify_hosts() -> Iterator[CheckMessage]:
+    wrong = [host for host in settings.EAGLE3_NOTIFY_HOSTS if not HOST_AND_PORT.fullmatch(host)]
+    if wrong:
+        yield Error(
+            f"EAGLE3_NOTIFY_HOSTS: {', '.join(map(repr, wrong))} {'is no host' if len(wrong) == 1 else 'are no hosts'}.",
+            hint="Write HOST or HOST:PORT, separated by commas, without a scheme, a path or a pattern.",
+            id="eagle3web.E010",
         )
 
 

@@ -44,6 +44,8 @@ class PasswordForm(PasswordChangeForm):
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
+        self.fields["new_password1"].help_text = "At least 8 characters; no common one, not digits alone, not like your name."
+        self.fields["new_password2"].label, self.fields["new_password2"].help_text = "New password, once more", ""
         dress(self)
 
 
@@ -106,8 +108,8 @@ class ChannelForm(forms.ModelForm):  # type: ignore[type-arg]
         super().__init__(*args, **kwargs)
         self.stored_url = self.instance.url
         self.initial.pop("url", None)
-        if self.stored_url:
-            self.fields["url"].help_text = "Empty: the stored one stays."
+        stays = "Empty: the stored one stays."
+        self.fields["url"].help_text = stays if self.stored_url else "Such as slack://TOKEN-A/TOKEN-B/TOKEN-C."
         dress(self)
 
     def clean_url(self) -> str:

@@ -75,9 +75,10 @@ def record_transition(
     run: Run, *, old: str, new: str, reason: str, author: User | None, attempt: Attempt | None = None
 ) -> Transition:
     """Write the row of a change, tell people of an end, and poke viewers once it is committed."""
+    change = Transition.objects.create(run=run, attempt=attempt, old=old, new=new, reason=reason, author=author)
+    notifications.tell_of_end(change)
     announce(run)
-    notifications.tell_of_end(run, attempt, status=new, reason=reason)
-    return Transition.objects.create(run=run, attempt=attempt, old=old, new=new, reason=reason, author=author)
+    return change
 
 
 def announce(run: Run) -> None:

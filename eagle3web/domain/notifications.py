@@ -12,7 +12,7 @@ from django.urls import reverse
 from eagle3web.domain.shown import shown_state
 from eagle3web.enums import AttemptStatus, NotificationKind, ShownState
 from eagle3web.formats import of
-from eagle3web.models import Attempt, Checkpoint, Notification, NotificationChannel, Run
+from eagle3web.models import Attempt, Checkpoint, Notification, NotificationChannel, Run, Transition
 from eagle3web.text import cut, visible
 from pipeline.event import Event
 from pipeline.events import DatasetFinished
@@ -41,21 +41,22 @@ class Happening:
     path: str
 
 
-def tell_of_end(run: Run, attempt: Attempt | None, *, status: str, reason: str) -> int:
+def tell_of_end(change: Transition) -> int:
     """A run finished, failed or was lost. Call it in the transaction of the change; how many channels are told."""
-    kind = next((kind for ended, kind in ENDS.items() if ended == status), None)
+    kind = next((kind for ended, kind in ENDS.items() if ended == change.new), None)
     if kind is None:
         return 0
+    run, attempt = change.run, change.attempt
     name, number = f"r{run.pk} {run.stage}", f" (attempt {attempt.number})" if attempt else ""
-    said = {"finished": "finished", "failed": "failed", "lost": "is lost"}[kind]
+    said = "is lost" if kind == NotificationKind.LOST else kind.value
     kept = "" if kind == NotificationKind.FINISHED else "What it wrote is kept; resume it on its page."
     return _write(
         Happening(
             run=run,
             kind=kind,
-            about=f"run {run.pk} attempt {attempt.number if attempt else 0}",
+            about=f"transition {change.pk}",
             subject=f"{name} {said}",
-            body=_lines(f"{run.project.name}: {name}{number} {said}.", run.title, cut(reason, REASON_LIMIT)[0], kept),
+            body=_lines(f"{run.project.name}: {name}{number} {said}.", run.title, cut(change.reason, REASON_LIMIT)[0], kept),
             path=reverse("run", args=[run.pk]),
         )
     )

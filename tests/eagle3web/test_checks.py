@@ -40,8 +40,15 @@ def test_home_that_cannot_be_made_is_told_by_the_check_alone(tmp_path: Path) -> 
     assert "Traceback" not in done.stderr
 
 
-def test_sound_settings_have_no_findings() -> None:
+def test_sound_settings_have_no_findings(settings: Settings) -> None:
+    settings.EAGLE3_NOTIFY_HOSTS = ["hooks.example", "10.0.0.7:8443"]
     assert found() == set()
+
+
+@pytest.mark.parametrize("host", ["https://hooks.example", "hooks.example/x", "*.example", "", "a b", "user@host"])
+def test_notification_host_that_is_none_is_told(settings: Settings, host: str) -> None:
+    settings.EAGLE3_NOTIFY_HOSTS = ["hooks.example", host]
+    assert found() == {"eagle3web.E010"}
 
 
 @pytest.mark.parametrize("home", ["/proc/self/fdinfo", "/nonexistent/folder"])

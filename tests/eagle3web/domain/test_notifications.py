@@ -55,6 +55,14 @@ def test_an_end_is_told_once(
     assert (row.path, row.sent_at, row.tries) == (f"/runs/{attempt.run_id}/", None, 0)
 
 
+def test_a_run_that_cannot_start_is_told_each_time(channel: NotificationChannel) -> None:
+    run = make.run()
+    for _ in range(2):
+        attempts.record_transition(run, old="queued", new="failed", reason="failed: no tokenizer", author=None)
+    assert subjects() == [f"r{run.pk} generate failed"] * 2
+    assert "attempt" not in Notification.objects.earliest("id").body
+
+
 def test_a_stop_that_somebody_asked_for_is_no_news(channel: NotificationChannel, attempt: Attempt) -> None:
     end(attempt, AttemptStatus.STOPPED, "stopped by ada")
     assert subjects() == []
