@@ -12,11 +12,9 @@ from eagle3web.domain import comments
 from eagle3web.models import Checkpoint, Comment, Run, User
 from eagle3web.pages.questions import Point, Question
 from eagle3web.pages.talk import comments_of, place_of, shown_comment
+from eagle3web.pages.typed import whole
 from eagle3web.talk_forms import CommentForm
 from eagle3web.views.access import looking, person
-
-LONGEST_KEY = 18
-"""Digits that fit into a database's 64 bits."""
 
 
 @require_http_methods(["GET", "POST"])
@@ -90,9 +88,8 @@ def _list_or_add(request: HttpRequest, about: Run | Checkpoint) -> HttpResponse:
     if request.method == "GET":
         if not scripted:
             return redirect(place_of(about))
-        before = request.GET.get("before", "")
-        number = int(before) if before.isascii() and before.isdigit() and len(before) <= LONGEST_KEY else None
-        return render(request, "talk/_list.html", comments_of(about, person(request), before=number))
+        before = whole(request.GET.get("before", ""))
+        return render(request, "talk/_list.html", comments_of(about, person(request), before=before))
     form = CommentForm(request.POST)
     if form.is_valid():
         comments.add(about, form.cleaned_data["text"], user=person(request))

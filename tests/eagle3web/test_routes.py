@@ -191,6 +191,7 @@ API: dict[str, Rule] = {
     "runs/<run_id>/comments": pages("view_comment", "GET", "POST"),
     "comments/<comment_id>": pages(OWN, "PATCH", "DELETE"),
     "audit": pages("view_auditentry"),
+    "audit/export": pages("view_auditentry"),
     "benchmarks": pages("view_benchmarkrow"),
     "benchmarks/<benchmark_id>": pages("view_benchmarkrow"),
     "engines": {"GET": "view_engine", "POST": "add_engine"},

@@ -1,3 +1,5 @@
+import json
+
 import pytest
 from django.contrib.auth.models import Permission
 
@@ -22,3 +24,14 @@ def test_trail_is_filtered_and_read_on() -> None:
 
 def test_roles_do_not_read_it() -> None:
     assert caller("ope", "operator").get("/api/audit").status_code == 403
+    assert caller("ope", "operator").get("/api/audit/export").status_code == 403
+
+
+def test_trail_is_exported_whole() -> None:
+    for number in range(3):
+        make.audit("run.stop", f"run {number}")
+    root = caller("root")
+    root.user.user_permissions.add(Permission.objects.get(codename="view_auditentry"))
+    found = json.loads(root.get("/api/audit/export", verb="run.stop").getvalue())
+    assert [entry["thing"] for entry in found] == ["run 2", "run 1", "run 0"]
+    assert root.get("/api/audit/export", format="csv", thing="run 1").getvalue().decode().splitlines()[1].endswith("run 1,{}")

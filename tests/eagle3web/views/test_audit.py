@@ -59,9 +59,10 @@ def test_csv_is_whole_and_runs_nothing(auditor: Client, trail: None) -> None:
     assert 'filename="audit.csv"' in answer.headers["Content-Disposition"]
 
 
-def test_json_is_one_entry_a_line_and_follows_the_filters(auditor: Client, trail: None) -> None:
-    lines = auditor.get("/audit/export.json", {"person": "ada"}).getvalue().decode().splitlines()
-    assert [json.loads(line)["thing"] for line in lines] == ["run 12"]
+def test_json_is_one_array_and_follows_the_filters(auditor: Client, trail: None) -> None:
+    found = json.loads(auditor.get("/audit/export.json", {"person": "ada"}).getvalue())
+    assert [(entry["thing"], entry["person"], entry["detail"]) for entry in found] == [("run 12", "ada", {"was": "running"})]
+    assert json.loads(auditor.get("/audit/export.json", {"thing": "nothing"}).getvalue()) == []
 
 
 def test_empty_trail_says_what_will_stand_there(auditor: Client) -> None:
