@@ -35,7 +35,7 @@ document.addEventListener("change", ({ target }) => {
   else return;
   show();
 });
-document.addEventListener("htmx:afterSwap", ({ detail }) => detail.target.id === "runs-table" && show());
+document.addEventListener("htmx:afterSwap", ({ detail }) => detail.target?.id === "runs-table" && show());
 bar.addEventListener("click", ({ target }) => {
   const asks = target.closest("[data-asks]");
   if (asks) window.htmx.ajax("GET", `${asks.dataset.asks}?runs=${[...chosen.keys()].join(",")}`, { target: "#dialog", swap: "innerHTML" });
