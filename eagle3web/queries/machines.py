@@ -31,7 +31,7 @@ class Span:
     words: str
     seconds: int
     every_s: int
-    """Samples that are closer together are left out."""
+    """One sample in so many seconds is drawn: eight GPUs for a day would weigh more than the whole page."""
     gap_s: int
     """Samples that are farther apart are not joined by a line."""
 
@@ -42,8 +42,8 @@ class Span:
 SPANS = {
     span.key: span
     for span in (
-        Span(key="1h", words="last hour", seconds=3600, every_s=1, gap_s=30),
-        Span(key="24h", words="last 24 hours", seconds=86_400, every_s=60, gap_s=180),
+        Span(key="1h", words="last hour", seconds=3600, every_s=10, gap_s=30),
+        Span(key="24h", words="last 24 hours", seconds=86_400, every_s=300, gap_s=900),
     )
 }
 
