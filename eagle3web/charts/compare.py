@@ -35,7 +35,7 @@ def compare_figure(lines: Sequence[Line], *, x: str, y: str, digits: int = 2, sm
     return {
         "data": [_trace(line, smooths) for line in lines],
         "layout": {
-            "xaxis": {"title": {"text": x}, "tickformat": "~s", "rangemode": "tozero"},
+            "xaxis": {"title": {"text": x}, "tickformat": "~s" if x == "step" else "~g", "rangemode": "tozero"},
             "yaxis": {"title": {"text": y}, "rangemode": "normal", "tickformat": "~g" if digits else "~s"},
             "margin": {"r": 96, "t": 20},
             "hoverlabel": {"namelength": -1},
