@@ -2,18 +2,15 @@
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
-import torch
-from transformers import AutoModelForCausalLM, LlamaConfig
 
 from eagle3web.domain import lineage
-from eagle3web.models import BenchmarkRow, Project, Run
+from eagle3web.models import BenchmarkRow, Run
+from tests.support.project_target import save_target
 from tests.support.servers import wait_until
 from tests.support.stub_engine import Behaviour
 from tests.support.system import System
-from tests.support.tiny_model import SHAPE
 from tests.support.world import World, kill, world
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(900)]
@@ -34,16 +31,6 @@ def here(system: System, tmp_path: Path) -> Iterator[World]:
         found.add("B1", prompts=200, tokens=2500)
         save_target(found.project)
         yield found
-
-
-def save_target(project: Project) -> None:
-    """A model of seven layers beside the tokenizer that the project has."""
-    folder = Path(project.tokenizer)
-    torch.manual_seed(0)
-    config = LlamaConfig(**SHAPE | {"num_hidden_layers": 7, "vocab_size": 512})
-    model: Any = AutoModelForCausalLM.from_config(config)  # type: ignore[no-untyped-call]
-    model.save_pretrained(folder)
-    Project.objects.filter(pk=project.pk).update(target_path=str(folder))
 
 
 def start_chain(here: World) -> list[Run]:

@@ -24,6 +24,18 @@ def test_two_looks_while_nothing_happens_are_the_same() -> None:
     assert looking.read(timezone.now()).fragments == looking.read(timezone.now()).fragments
 
 
+def test_burn_down_is_read_anew_every_few_seconds_or_when_the_state_changes() -> None:
+    attempt = factories.attempt()
+    looking = page(attempt)
+    now = timezone.now()
+    first = looking.context(now)["burn_down"]
+    assert looking.context(now + timedelta(seconds=1))["burn_down"] is first
+    assert looking.context(now + timedelta(seconds=11))["burn_down"] is not first
+    newest = looking.context(now + timedelta(seconds=12))["burn_down"]
+    Attempt.objects.filter(pk=attempt.pk).update(status="finished", ended_at=now)
+    assert looking.context(now + timedelta(seconds=13))["burn_down"] is not newest
+
+
 def test_title_starts_with_the_state() -> None:
     attempt = factories.attempt(tick_at=timezone.now() - timedelta(seconds=9))
     assert page(attempt).read(timezone.now()).title == f"silent · r{attempt.run_id} generate"
