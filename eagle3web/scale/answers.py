@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from datetime import datetime, timedelta
 
 from eagle3web.enums import FlagState
-from eagle3web.models import Answer, AnswerFlag
+from eagle3web.models import Answer, AnswerFile, AnswerFlag
 from eagle3web.scale.project import Place
 from eagle3web.scale.rows import Advance, write
 
@@ -19,6 +19,7 @@ def make_answers(place: Place, count: int, now: datetime, chance: random.Random,
     """`count` answers over all datasets; one of FLAGGED_EVERY is flagged."""
     write(Answer, _answers(place, count, now, chance), advance)
     write(AnswerFlag, _flags(place, count), lambda n: None)
+    write(AnswerFile, _files(place, count), lambda n: None)
 
 
 def _answers(place: Place, count: int, now: datetime, chance: random.Random) -> Iterator[Answer]:
@@ -42,6 +43,13 @@ def _flags(place: Place, count: int) -> Iterator[AnswerFlag]:
             project=place.project, dataset=_dataset(place, n), key=f"{n:016x}", state=states[n // FLAGGED_EVERY % len(states)],
             reason="repeats itself", author=place.people[0],
         )  # fmt: skip
+
+
+def _files(place: Place, count: int) -> Iterator[AnswerFile]:
+    """As if the first part of each dataset had been copied; the list of answers offers the datasets that have one."""
+    for n, dataset in enumerate(place.datasets[:count]):
+        lines = len(range(n, count, len(place.datasets)))
+        yield AnswerFile(project=place.project, dataset=dataset.slug, name="part-00001.jsonl", bytes_done=lines * 2000)
 
 
 def _dataset(place: Place, n: int) -> str:
