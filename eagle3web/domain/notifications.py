@@ -1,18 +1,19 @@
 """What people are told of, written down in the transaction of what happened: once a channel, however often it is repeated.
 
-Writing is all that a run waits for. Sending is a worker's task (domain.deliveries).
+Writing is all that a run waits for. Sending is a worker's task (domain.deliveries). Paths of pages are written out: a supervisor
+does not load the site's addresses, with all the views behind them, to name one.
 """
 
 from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from django.urls import reverse
+from django.conf import settings
 
 from eagle3web.domain.shown import shown_state
 from eagle3web.enums import AttemptStatus, NotificationKind, ShownState
 from eagle3web.formats import of
-from eagle3web.models import Attempt, Checkpoint, Notification, NotificationChannel, Run, Transition
+from eagle3web.models import Attempt, Checkpoint, Host, Notification, NotificationChannel, Run, Transition
 from eagle3web.text import cut, visible
 from pipeline.event import Event
 from pipeline.events import DatasetFinished
@@ -57,7 +58,7 @@ def tell_of_end(change: Transition) -> int:
             about=f"transition {change.pk}",
             subject=f"{name} {said}",
             body=_lines(f"{run.project.name}: {name}{number} {said}.", run.title, cut(change.reason, REASON_LIMIT)[0], kept),
-            path=reverse("run", args=[run.pk]),
+            path=f"/runs/{run.pk}/",
         )
     )
 
@@ -75,7 +76,7 @@ def tell_of_event(attempt: Attempt, event: Event) -> int:
             about=f"run {run.pk} {event.dataset} {event.budget}"[:120],
             subject=f"{event.dataset}: budget met, {done} of {wanted} tokens",
             body=_lines(f"{run.project.name}: r{run.pk} has {done} of {wanted} tokens for {event.dataset}."),
-            path=reverse("run", args=[run.pk]),
+            path=f"/runs/{run.pk}/",
         )
     )
 
@@ -98,14 +99,19 @@ def tell_of_checkpoint(checkpoint: Checkpoint) -> int:
             about=f"checkpoint {checkpoint.pk}",
             subject=f"{checkpoint}: accept length {length:.2f}, the best so far",
             body=_lines(f"{run.project.name}: {checkpoint} decodes with an accept length of {length:.2f}; {before}."),
-            path=reverse("checkpoint", args=[checkpoint.pk]),
+            path=f"/checkpoints/{checkpoint.pk}/",
         )
     )
 
 
 def tell_of_silence(now: datetime) -> int:
-    """Look for live attempts that were not heard of for SILENT_FOR; how many channels are told. One query while all is well."""
+    """Look for live attempts that were not heard of for SILENT_FOR; how many channels are told. Two queries while all is well.
+
+    A host that could not report itself all that time does not judge: the database was away, for others as well.
+    """
     told = 0
+    if not Host.objects.filter(name=settings.EAGLE3_HOST, steady_since__lt=now - SILENT_FOR).exists():
+        return told
     live = Attempt.objects.filter(status__in=AttemptStatus.LIVE).defer("config", "versions").select_related("run__project")
     for attempt in live:
         shown = shown_state(attempt, now)
@@ -121,7 +127,7 @@ def tell_of_silence(now: datetime) -> int:
                 about=f"attempt {attempt.pk} {last:%Y%m%dT%H%M%S}" if last else f"attempt {attempt.pk}",
                 subject=f"{name} is {shown.state}",
                 body=_lines(f"{attempt.run.project.name}: {name} on {attempt.host}: {shown.words}.", "What is written stays."),
-                path=reverse("attempt", args=[attempt.run_id, attempt.number]),
+                path=f"/runs/{attempt.run_id}/attempts/{attempt.number}/",
             )
         )
     return told

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 from django.db import transaction
+from django.urls import resolve
 from django.utils import timezone
 
 from eagle3web.domain import attempts, notifications
@@ -124,6 +125,13 @@ def test_saved_checkpoint_tells_through_its_event(channel: NotificationChannel, 
     assert Notification.objects.get().kind == "best_checkpoint"
 
 
+@pytest.fixture
+def steady() -> None:
+    """This host reports without a gap."""
+    make.host(name="test-host", steady_since=timezone.now() - timedelta(hours=1))
+
+
+@pytest.mark.usefixtures("steady")
 def test_silence_is_told_once_for_each_time(channel: NotificationChannel, attempt: Attempt) -> None:
     now = timezone.now()
     assert notifications.tell_of_silence(now) == 0
@@ -139,8 +147,29 @@ def test_silence_is_told_once_for_each_time(channel: NotificationChannel, attemp
     assert len(subjects()) == 2
 
 
+def test_whoever_was_away_itself_does_not_judge_silence(channel: NotificationChannel, attempt: Attempt) -> None:
+    now = timezone.now()
+    Attempt.objects.update(heartbeat_at=now - timedelta(minutes=5))
+    host = make.host(name="test-host", steady_since=now - timedelta(seconds=5))
+    assert notifications.tell_of_silence(now) == 0
+    host.steady_since = now - timedelta(minutes=1)
+    host.save()
+    assert notifications.tell_of_silence(now) == 1
+
+
+@pytest.mark.usefixtures("steady")
 def test_a_host_that_is_not_heard_of_is_told_too(channel: NotificationChannel, attempt: Attempt) -> None:
     now = timezone.now()
     Attempt.objects.update(heartbeat_at=now - timedelta(seconds=25))
     notifications.tell_of_silence(now)
     assert subjects() == [f"r{attempt.run_id} generate is unresponsive"]
+
+
+def test_paths_lead_to_pages(channel: NotificationChannel, attempt: Attempt, steady: None) -> None:
+    checkpoint = make.checkpoint(attempt)
+    notifications.tell_of_checkpoint(checkpoint)
+    Attempt.objects.filter(pk=attempt.pk).update(tick_at=timezone.now() - timedelta(minutes=1))
+    notifications.tell_of_silence(timezone.now())
+    end(attempt, AttemptStatus.FAILED)
+    found = [resolve(path).url_name for path in Notification.objects.order_by("id").values_list("path", flat=True)]
+    assert found == ["checkpoint", "attempt", "run"]
