@@ -1,7 +1,7 @@
 """What people are told of, written down in the transaction of what happened: once a channel, however often it is repeated.
 
-Writing is all that a run waits for. Sending is a worker's task (domain.deliveries). Paths of pages are written out: a supervisor
-does not load the site's addresses, with all the views behind them, to name one.
+Writing is all that a run waits for. Sending is a worker's task (domain.deliveries). Paths of pages are written out: a
+supervisor does not load the site's addresses, with all the views behind them, to name one.
 """
 
 from collections.abc import Iterable
