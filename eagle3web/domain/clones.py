@@ -36,7 +36,8 @@ def captured_of(run: Run, sources: Iterable[Run]) -> list[str]:
 def form_values(run: Run) -> dict[str, Any]:
     """Initial values of the form of the run's stage. Two queries at most."""
     named = {"title": run.title, "tags": ", ".join(run.tags), "host": run.host, "devices": ", ".join(run.devices)}
-    return named | FORMS[run.stage](run) if run.stage in FORMS else named
+    form = FORMS.get(Stage(run.stage))
+    return named | form(run) if form else named
 
 
 def _generate(run: Run) -> dict[str, Any]:

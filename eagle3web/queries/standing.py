@@ -60,8 +60,9 @@ def newest_progress(project_id: int, told: Q) -> list[DatasetProgress]:
     Looked up from the newest backwards, dataset by dataset: years of runs make it no slower.
     """
     rows = DatasetProgress.objects.filter(told, dataset=OuterRef("dataset__slug"))
-    rows = rows.filter(attempt__run__project=project_id, attempt__run__stage=Stage.GENERATE).order_by("-pk").values("pk")[:1]
-    newest = TokenBudget.objects.filter(project=project_id).annotate(newest=Subquery(rows)).values_list("newest", flat=True)
+    rows = rows.filter(attempt__run__project=project_id, attempt__run__stage=Stage.GENERATE).order_by("-pk")
+    budgets = TokenBudget.objects.filter(project=project_id).annotate(newest=Subquery(rows.values("pk")[:1]))
+    newest = budgets.values_list("newest", flat=True)
     found = DatasetProgress.objects.filter(pk__in=[pk for pk in newest if pk is not None])
     return list(found.select_related("attempt").defer("attempt__versions", "attempt__argv"))
 
