@@ -15,6 +15,8 @@ from eagle3web.forms import RowChoices, dress
 from eagle3web.models import NotificationChannel, Project
 
 LONGEST_DAYS = 3650
+MOST_CHANNELS = 20
+"""Of one person: whoever ends a run writes a message for each of them."""
 
 
 @cache
@@ -121,6 +123,12 @@ class ChannelForm(forms.ModelForm):  # type: ignore[type-arg]
         except ValueError as error:
             raise forms.ValidationError(str(error)) from error
         return url
+
+    def clean(self) -> dict[str, Any]:
+        found = super().clean() or self.cleaned_data
+        if self.instance.pk is None and self.instance.user.channels.count() >= MOST_CHANNELS:
+            raise forms.ValidationError(f"You have {MOST_CHANNELS} channels already; change or remove one.")
+        return found
 
     def clean_name(self) -> str:
         name: str = self.cleaned_data["name"]

@@ -4,6 +4,7 @@ Writing is all that a run waits for. Sending is a worker's task (domain.deliveri
 supervisor does not load the site's addresses, with all the views behind them, to name one.
 """
 
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -28,6 +29,8 @@ QUIET = frozenset({ShownState.SILENT, ShownState.UNRESPONSIVE})
 SILENT_FOR = timedelta(seconds=20)
 """How long a run is silent before anybody is told: a machine that is busy for a moment is no news."""
 REASON_LIMIT = 1000
+CALLS = re.compile(r"<(?=[!@#])|@(?=everyone|here|channel|all)", re.IGNORECASE)
+"""Beginnings of what Slack or Discord would take for a call to all people in a channel."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -167,4 +170,5 @@ def _accept_length(metrics: object) -> float | None:
 
 
 def _lines(*parts: str) -> str:
-    return "\n".join(visible(part).strip() for part in parts if part.strip())
+    """Untrusted text, made fit for chats: nothing in it is unseen, and nothing calls everybody."""
+    return CALLS.sub(lambda found: f"{found[0]} ", "\n".join(visible(part).strip() for part in parts if part.strip()))

@@ -56,6 +56,11 @@ def test_an_end_is_told_once(
     assert (row.path, row.sent_at, row.tries) == (f"/runs/{attempt.run_id}/", None, 0)
 
 
+def test_text_of_others_calls_nobody_in_a_chat(channel: NotificationChannel, attempt: Attempt) -> None:
+    end(attempt, AttemptStatus.FAILED, "<!channel> @everyone <@U1> said ada@example.org")
+    assert "< !channel> @ everyone < @U1> said ada@example.org" in Notification.objects.get().body
+
+
 def test_a_run_that_cannot_start_is_told_each_time(channel: NotificationChannel) -> None:
     run = make.run()
     for _ in range(2):

@@ -70,6 +70,14 @@ def test_what_makes_no_sense_is_refused_with_a_reason(client: Client, ada: User,
     assert NotificationChannel.objects.count() == 1
 
 
+def test_there_is_a_limit_to_channels(client: Client, ada: User) -> None:
+    for number in range(20):
+        row = make.channel(ada, name=f"c{number}", url=SLACK)
+    answer = client.post("/me/channels/new/", {"name": "one more", "url": SLACK})
+    assert (answer.status_code, "You have 20 channels already" in answer.content.decode()) == (422, True)
+    assert client.post(f"/me/channels/{row.pk}/", {"name": "changed", "url": ""}).status_code == 302
+
+
 def test_the_test_button_sends_and_says_how_it_went(client: Client, ada: User, webhook: Hook) -> None:
     row = make.channel(ada, name="hook", url=f"json://{webhook.address}/x")
     assert "A test was sent to hook" in client.post(f"/me/channels/{row.pk}/test/", follow=True).content.decode()
