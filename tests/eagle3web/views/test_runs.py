@@ -5,6 +5,8 @@ from django.test import Client
 from django.utils import timezone
 
 from eagle3web.models import Project, Run
+from pipeline.config import to_mapping
+from pipeline.exclusions import Exclusions
 from tests.support import factories
 
 pytestmark = pytest.mark.django_db
@@ -87,3 +89,10 @@ def test_list_costs_the_same_for_any_number_of_rows(
 ) -> None:
     with django_assert_max_num_queries(28):  # type: ignore[operator]
         viewer.get("/projects/p/runs/")
+
+
+def test_page_of_a_run_names_its_exclusion_list(viewer: Client) -> None:
+    listed = Exclusions.of({"B1": ["a"]}, by=["ada"])
+    attempt = factories.attempt(factories.run(stage="extract"), config={"exclusions": to_mapping(listed)})
+    page = viewer.get(f"/runs/{attempt.run_id}/").content.decode()
+    assert f"{listed.hash}</a>, decided by ada" in page
