@@ -110,8 +110,10 @@ def set_time_zone(user: User, zone: str) -> None:
     """The zone of every time that this person is shown; "" lets the browser decide. Raises ValueError for an unknown name."""
     if zone and zone not in available_timezones():
         raise ValueError(f"there is no time zone {zone!r}")
-    user.time_zone = zone
-    user.save(update_fields=["time_zone"])
+    with transaction.atomic():
+        before, user.time_zone = user.time_zone, zone
+        user.save(update_fields=["time_zone"])
+        record(user, "person.time_zone", user, username=user.username, changes={"time_zone": [before, zone]})
 
 
 def change_password(user: User, password: str) -> None:

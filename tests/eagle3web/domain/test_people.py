@@ -6,6 +6,7 @@ import pytest
 from django.utils import timezone
 
 from eagle3web.domain import people
+from eagle3web.enums import TokenScope
 from eagle3web.models import ApiToken, AuditEntry, User
 from tests.support import factories as make
 
@@ -119,3 +120,33 @@ def test_expired_and_unknown_tokens_and_those_of_inactive_people_find_nobody() -
     assert owner_of(valid) == user
     User.objects.update(is_active=False)
     assert owner_of(valid) is None
+
+
+def test_token_keeps_its_scopes_and_is_revoked_with_a_trace() -> None:
+    ada = make.user("ada")
+    token = people.issue_token(ada, "nightly", scopes=[TokenScope.READ], by=ada)
+    found = people.find_token(token)
+    assert found is not None
+    assert found.scopes == ["read"]
+    people.revoke_token(found, by=ada)
+    assert people.find_token(token) is None
+    assert AuditEntry.objects.get(verb="token.revoke").detail == {"owner": "ada", "name": "nightly", "prefix": token[:8]}
+
+
+def test_time_zone_is_one_that_there_is() -> None:
+    ada = make.user("ada", time_zone="UTC")
+    people.set_time_zone(ada, "Asia/Tokyo")
+    with pytest.raises(ValueError, match="Moon"):
+        people.set_time_zone(ada, "Moon/Sea")
+    people.set_time_zone(ada, "")
+    assert User.objects.get().time_zone == ""
+    assert [entry.detail["changes"]["time_zone"] for entry in AuditEntry.objects.order_by("id")] == [
+        ["UTC", "Asia/Tokyo"], ["Asia/Tokyo", ""],
+    ]  # fmt: skip
+
+
+def test_password_is_changed_with_a_trace_that_holds_none() -> None:
+    ada = make.user("ada")
+    people.change_password(ada, "another horse entirely")
+    assert User.objects.get().check_password("another horse entirely")
+    assert AuditEntry.objects.get().detail == {"username": "ada"}

@@ -123,6 +123,16 @@ def test_order_and_filter_stand_in_the_address(
     assert "No checkpoint is like this" in viewer.get(path, {"review": "rejected"}).content.decode()
 
 
+def test_page_with_a_long_talk_asks_a_bounded_number_of_questions(
+    viewer: Client, checkpoint: Checkpoint, django_assert_max_num_queries: object
+) -> None:
+    for number in range(30):
+        factories.comment(checkpoint, f"remark {number}", author=factories.user())
+        factories.review(checkpoint, author=factories.user())
+    with django_assert_max_num_queries(34):  # type: ignore[operator]
+        assert viewer.get(f"/checkpoints/{checkpoint.pk}/").status_code == 200
+
+
 def test_address_without_a_project_leads_to_the_last_one(viewer: Client, checkpoint: Checkpoint) -> None:
     assert viewer.get("/checkpoints/").headers["Location"] == f"/projects/{checkpoint.project.slug}/checkpoints/"
 
