@@ -1,6 +1,6 @@
 """What a run is like, in the words of the form that makes another one like it."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 from eagle3web.domain.presets import Preset
@@ -81,4 +81,9 @@ def _sources(run: Run) -> list[int | None]:
 
 CLONED = "cloned"
 """Name of the preset that stands for the run's own settings."""
-FORMS = {Stage.GENERATE: _generate, Stage.EXTRACT: _extract, Stage.TRAIN: _train, Stage.BENCHMARK: _benchmark}
+FORMS: dict[str, Callable[[Run], dict[str, Any]]] = {
+    Stage.GENERATE: _generate,
+    Stage.EXTRACT: _extract,
+    Stage.TRAIN: _train,
+    Stage.BENCHMARK: _benchmark,
+}
