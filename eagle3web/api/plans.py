@@ -9,7 +9,8 @@ from ninja import Field, Router
 from eagle3web.api.auth import may
 from eagle3web.api.base import Body, Out, Slug
 from eagle3web.api.projects import ForecastOut, RangeOut
-from eagle3web.domain.planning import Assumptions, Plan, Wish, basis_of, make_plan
+from eagle3web.domain.plan_basis import Assumptions, Wish, basis_of
+from eagle3web.domain.planning import Plan, make_plan
 from eagle3web.models import Project
 from eagle3web.models.project import MAX_TOKENS
 

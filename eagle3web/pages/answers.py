@@ -6,12 +6,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from django.core.cache import cache
-from django.core.paginator import Paginator
 
 from eagle3web.charts.answers import ends_figure, languages_figure, lengths_figure, repetition_figure
 from eagle3web.domain.answer_reads import AnswerAwayError, whole_answer
 from eagle3web.domain.answer_rows import message_text
-from eagle3web.domain.exclusions import exclusions
 from eagle3web.enums import FlagState
 from eagle3web.models import Answer, AnswerFlag, Project
 from eagle3web.pages.answer_filters import filter_choices, read_filter
@@ -26,14 +24,12 @@ from eagle3web.queries.answers import (
     flag_counts,
     flags_of,
     matching,
-    with_excerpts,
 )
 from eagle3web.text import cut, visible
 from pipeline.responses.record import Response
 
 WHOLE_LIMIT = 100_000
 """Characters of one text that a page shows."""
-FLAGS_PER_PAGE = 50
 KEPT_S = 3600
 IDS_LIMIT = 2_000
 """Token ids that a page shows."""
@@ -166,27 +162,6 @@ def answer_context(answer: Answer, may: Rights) -> dict[str, Any]:
         "flag": flag,
         "may_flag": "add_answerflag" in may and not answer.error and (flag is None or flag.state == FlagState.KEPT),
         "repetitive": repetitive,
-    }
-
-
-def review_context(project: Project, state: str, number: str, may: Rights) -> dict[str, Any]:
-    """The flags in one state, newest first, each with its answer; and the list that they make. Five queries."""
-    rows = AnswerFlag.objects.filter(project=project, state=state).select_related("author", "reviewed_by").order_by("-pk")
-    page = Paginator(rows, FLAGS_PER_PAGE).get_page(number)
-    flags = list(page)
-    known = {"dataset__in": {flag.dataset for flag in flags}, "key__in": [flag.key for flag in flags]}
-    answers = {
-        (row.dataset, row.key): AnswerRow(row, None)
-        for row in with_excerpts(Answer.objects.filter(project=project, **known).order_by("pk"))
-    }
-    return {
-        "may": may,
-        "project": project,
-        "state": state,
-        "page": page,
-        "items": [(flag, answers.get((flag.dataset, flag.key))) for flag in flags],
-        "counts": flag_counts(project.pk),
-        "list": exclusions(project),
     }
 
 

@@ -5,7 +5,8 @@ from typing import Any
 
 from django.http import QueryDict
 
-from eagle3web.domain.planning import PlanRow, basis_of, make_plan
+from eagle3web.domain.plan_basis import basis_of
+from eagle3web.domain.planning import PlanRow, make_plan
 from eagle3web.formats import count, duration, tokens
 from eagle3web.models import Project
 from eagle3web.pages.estimates import Span, span

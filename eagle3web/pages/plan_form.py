@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from django.http import QueryDict
 
-from eagle3web.domain.planning import Assumptions, Basis, Wish
+from eagle3web.domain.plan_basis import Assumptions, Basis, Wish
 from eagle3web.models.project import MAX_TOKENS
 from eagle3web.pages.typed import whole
 

@@ -10,7 +10,8 @@ from eagle3web.domain import flags
 from eagle3web.domain.runs import NotAllowedNow
 from eagle3web.enums import FlagState
 from eagle3web.models import Answer, AnswerFlag, Project
-from eagle3web.pages.answers import answer_context, review_context
+from eagle3web.pages.answers import answer_context
+from eagle3web.pages.review import review_context
 from eagle3web.pages.rights import rights
 from eagle3web.pages.topics import topics
 from eagle3web.views.access import allowed, looking, person

@@ -3,9 +3,9 @@
 from dataclasses import replace
 
 import pytest
-from pytest_django import DjangoAssertNumQueries
 
-from eagle3web.domain.planning import ASSUMED_BYTES, Assumptions, Basis, Wish, assumed_rate, basis_of, make_plan
+from eagle3web.domain.plan_basis import ASSUMED_BYTES, Assumptions, Basis, Wish, basis_of
+from eagle3web.domain.planning import assumed_rate, make_plan
 from eagle3web.models import Project
 from pipeline.budget import Range
 from tests.support import factories
@@ -95,30 +95,3 @@ def test_disk_is_answers_and_hidden_states_where_they_are_stored(project: Projec
     assert online.fits
     off = make_plan(basis, {"B2": Wish(tokens=10_000, enabled=False)}, basis.assumptions())
     assert off.state_bytes == pytest.approx((10_000 + 100 * 51.5) * 1000)
-
-
-def test_bytes_of_answers_are_measured_on_those_on_disk(project: Project) -> None:
-    factories.stored_answer(project, tokens=100, size=900)
-    factories.stored_answer(project, tokens=50, size=300)
-    factories.stored_answer(project, tokens=0, error="too long")
-    basis = basis_of(project)
-    assert (basis.answer_bytes, basis.sized) == (8.0, 2)
-
-
-def test_engines_and_concurrency_are_those_of_the_newest_run(project: Project) -> None:
-    config = {"engines": [{"name": "a"}, {"name": "b"}, {"name": "c"}], "concurrency": 96}
-    factories.attempt(factories.run(project, config=config))
-    factories.run(project, config={"engines": [{"name": "a"}], "concurrency": 1})
-    basis = basis_of(project)
-    assert (basis.engines, basis.concurrency) == (3, 96)
-
-
-def test_a_basis_costs_the_same_however_many_datasets_there_are(
-    project: Project, django_assert_max_num_queries: DjangoAssertNumQueries
-) -> None:
-    for _ in range(10):
-        dataset = factories.dataset()
-        factories.revision(dataset)
-        factories.budget(project, dataset)
-    with django_assert_max_num_queries(12):
-        basis_of(project)

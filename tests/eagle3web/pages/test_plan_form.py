@@ -1,7 +1,7 @@
 import pytest
 from django.http import QueryDict
 
-from eagle3web.domain.planning import Basis, Wish, basis_of
+from eagle3web.domain.plan_basis import Basis, Wish, basis_of
 from eagle3web.pages.plan_form import Asked, budget_scale, budget_step, read_plan, round_up, sliders
 from pipeline.budget import Range
 from tests.support import factories
