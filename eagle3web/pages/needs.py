@@ -10,7 +10,7 @@ from django.urls import reverse
 from eagle3web.domain.health import WORKER_LOST_S
 from eagle3web.enums import EngineState, ShownState
 from eagle3web.formats import count, percent, size, tokens
-from eagle3web.models import Attempt, DatasetRevision, Engine, Host, Run
+from eagle3web.models import Attempt, Checkpoint, DatasetRevision, Engine, Host, Run
 from eagle3web.pages.clocks import Clocks
 from eagle3web.pages.datasets_of_run import totals
 from eagle3web.pages.stages.extraction import extracted
@@ -139,6 +139,19 @@ def of_hosts(hosts: Iterable[Host]) -> Iterator[Need]:
             head = f"Disk on {host.name} is {percent(1 - free / total)} full"
             note = f"{size(free)} of {size(total)} free. A run that finds no room fails, and keeps what it wrote."
             yield Need(state="silent", icon="disk", head=head, note=note, href=reverse("host", args=[host.name]), act="Host")
+
+
+def of_reviews(proposed: Iterable[Checkpoint]) -> Iterator[Need]:
+    """Checkpoints that somebody proposed, and nobody judged yet."""
+    for checkpoint in proposed:
+        yield Need(
+            state="queued",
+            icon="checkpoints",
+            head=f"{checkpoint} is proposed",
+            note="Somebody else than who proposed it approves or rejects it.",
+            href=reverse("checkpoint", args=[checkpoint.pk]),
+            act="Review",
+        )
 
 
 def of_imports(revisions: Iterable[DatasetRevision]) -> Iterator[Need]:

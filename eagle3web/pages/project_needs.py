@@ -10,7 +10,7 @@ from eagle3web.models import Attempt, Engine, Host, Run
 from eagle3web.pages import needs
 from eagle3web.pages.clocks import Clocks, clocks, next_change
 from eagle3web.pages.needs import Need
-from eagle3web.queries import overview
+from eagle3web.queries import checkpoints, overview
 
 RED = frozenset({"failed", "lost"})
 
@@ -34,7 +34,7 @@ def collect(
     hosts: Sequence[Host],
     now: datetime,
 ) -> list[Need]:
-    """The worst first, of what was read already; two queries more."""
+    """The worst first, of what was read already; three queries more."""
     return list(
         chain(
             needs.of_live(live),
@@ -43,13 +43,14 @@ def collect(
             needs.of_queue(queued, hosts, now),
             needs.of_engines(engines),
             needs.of_hosts(hosts),
+            needs.of_reviews(checkpoints.proposed(project_id)),
             needs.of_imports(overview.failed_imports(now)),
         )
     )
 
 
 def needs_of(project_id: int, now: datetime) -> tuple[list[Need], datetime | None]:
-    """What needs somebody, and when the clocks alone will change that. About nine queries."""
+    """What needs somebody, and when the clocks alone will change that. About ten queries."""
     attempts = overview.live_attempts(project_id)
     live = [(attempt, clocks(attempt, now)) for attempt in attempts]
     queued = overview.queued_runs(project_id)

@@ -2,6 +2,7 @@
 
 from django.db.models import Q, QuerySet
 
+from eagle3web.enums import Review
 from eagle3web.models import Checkpoint, CheckpointReview
 
 
@@ -23,6 +24,12 @@ def of_run(run_id: int) -> list[Checkpoint]:
 def find(checkpoint_id: int) -> Checkpoint:
     """Raises Checkpoint.DoesNotExist. One query."""
     return Checkpoint.objects.select_related("project", "run", "run__author", "attempt").get(pk=checkpoint_id)
+
+
+def proposed(project_id: int) -> list[Checkpoint]:
+    """Those that wait for a word, the newest first. One query."""
+    rows = Checkpoint.objects.filter(project=project_id, review=Review.PROPOSED, removed_at=None).order_by("-id")
+    return list(rows.only("run_id", "step")[:5])
 
 
 def reviews_of(checkpoint_id: int) -> list[CheckpointReview]:

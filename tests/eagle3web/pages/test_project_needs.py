@@ -36,6 +36,15 @@ def test_worst_run_colours_the_tab_and_an_engine_only_counts(project: Project) -
     assert judged(project) == Trouble(count=3, runs=2, state="failed")
 
 
+def test_proposed_checkpoint_waits_for_a_word_and_is_no_trouble(project: Project) -> None:
+    attempt = make.attempt(make.run(project, stage="train"), status="finished")
+    row = make.checkpoint(attempt, review="proposed")
+    make.checkpoint(attempt, review="approved")
+    make.checkpoint(attempt, review="proposed", removed_at=timezone.now())
+    (need,) = needs_of(project.pk, timezone.now())[0]
+    assert (need.head, need.href, need.of_run) == (f"{row} is proposed", f"/checkpoints/{row.pk}/", False)
+
+
 def test_another_projects_runs_are_no_trouble_of_this_one(project: Project) -> None:
     make.attempt(make.run(), status="failed", ended_at=timezone.now())
     assert judged(project).runs == 0
