@@ -48,8 +48,14 @@ class Exclusions:
 
     def words(self, excluded: int) -> str:
         """What is said of `excluded` answers of one dataset: `3 answers excluded by ada (list 3be1c07a)`."""
-        who = f" by {', '.join(self.by)}" if self.by else ""
-        return f"{excluded:,} answer{'s' if excluded != 1 else ''} excluded{who} (list {self.hash})"
+        return described(excluded, listed=self.hash, by=self.by)
+
+
+def described(excluded: int, *, listed: str, by: Iterable[str]) -> str:
+    """As `Exclusions.words`, for whoever has not the list itself."""
+    people = ", ".join(by)
+    who = f" by {people}" if people else ""
+    return f"{excluded:,} answer{'s' if excluded != 1 else ''} excluded{who} (list {listed})"
 
 
 def list_hash(answers: Iterable[ExcludedAnswers]) -> str:

@@ -10,7 +10,6 @@ from eagle3web.formats import count, times, tokens
 from eagle3web.models import BenchmarkRow, Checkpoint, Run, RunInput
 from eagle3web.pages.graph import Drawing, Node, draw
 from eagle3web.queries import lineage
-from pipeline.exclusions import Exclusions
 
 COLUMNS = ("datasets", Stage.GENERATE, Stage.EXTRACT, Stage.TRAIN, "checkpoint", Stage.BENCHMARK)
 
@@ -32,7 +31,7 @@ class _Facts:
     speedups: dict[int, BenchmarkRow]
     checkpoints: list[Checkpoint]
     measured: dict[int, str]
-    exclusions: dict[int, Exclusions]
+    exclusions: dict[int, str]
     looked_at: int | None
     """The checkpoint that the page is about."""
 
@@ -64,7 +63,7 @@ def _run_node(run: Run, facts: _Facts) -> Node:
     elif (row := facts.speedups.get(run.pk)) is not None:
         fact = times(row.speedup)
     left_out = facts.exclusions.get(run.pk)
-    notes = (left_out.words(left_out.count),) if left_out else ()
+    notes = (left_out,) if left_out else ()
     return Node(
         key=f"r{run.pk}", column=COLUMNS.index(run.stage) if run.stage in COLUMNS else 0, order=run.pk,
         title=f"r{run.pk} {run.stage}", state=run.status, words=run.status, fact=fact, href=reverse("run", args=[run.pk]),

@@ -6,8 +6,7 @@ from dataclasses import dataclass
 from django.db.models import Max, Q, Sum
 
 from eagle3web.models import Attempt, BenchmarkRow, Checkpoint, DatasetProgress, Run, RunInput
-from pipeline.config import from_mapping
-from pipeline.exclusions import Exclusions
+from pipeline.exclusions import described
 
 MOST = 24
 """Runs that a family shows; the newest of those that are made of it come first."""
@@ -68,10 +67,15 @@ def tokens_of(runs: Iterable[int]) -> dict[int, int]:
     return dict(sums)
 
 
-def exclusions_of(runs: Iterable[int]) -> dict[int, Exclusions]:
-    """Extraction or training run → what its newest attempt leaves out; runs that leave out nothing are missing. One query."""
+def exclusions_of(runs: Iterable[int]) -> dict[int, str]:
+    """Extraction or training run → what its newest attempt leaves out, in words; runs that leave out nothing are missing. One
+    query. What an older version wrote is shown as it is."""
     rows = Attempt.objects.filter(run__in=runs).order_by("number").values_list("run", "config__exclusions")
-    return {pk: from_mapping(Exclusions, listed) for pk, listed in rows if listed and listed.get("hash")}
+    return {
+        pk: described(sum(len(row["keys"]) for row in listed["answers"]), listed=listed["hash"], by=listed["by"])
+        for pk, listed in rows
+        if listed and listed.get("hash")
+    }
 
 
 def speedups_of(runs: Iterable[int]) -> dict[int, BenchmarkRow]:
