@@ -55,3 +55,11 @@ def test_newer_points_are_entries_of_a_stream() -> None:
     metrics = ["loss", "accuracy"]
     assert curves.curve_points_after(attempt.pk, metrics, first.pk) == [(second.pk, ("accuracy/3", 2, 0.5))]
     assert curves.curve_points_after(attempt.pk, metrics, 0, up_to=first.pk) == [(first.pk, ("loss", 1, 1.0))]
+
+
+def test_window_has_the_points_of_its_steps_only() -> None:
+    run = factories.run(stage="train")
+    draw(factories.attempt(run, status="lost"), [10, 20, 30, 40])
+    draw(factories.attempt(run), [30, 40, 50], value=2.0)
+    found = curves.curves_of(run.pk, number=2, metrics=["loss"], steps=(20, 40))
+    assert found.lines["loss"] == [(20, 1.0), (30, 2.0), (40, 2.0)]

@@ -50,3 +50,13 @@ def test_metrics_without_series_are_lines_of_their_own() -> None:
     found = points.metrics_after(attempt.pk, ["tokens", "bytes"], 0)
     assert found == [(tokens.pk, ("tokens", 1796040000000, 2.0)), (written.pk, ("bytes", 1796040000000, 3.0))]
     assert points.metrics_after(attempt.pk, ["bytes"], 0, up_to=tokens.pk) == []
+
+
+def test_points_between_two_moments_come_line_by_line() -> None:
+    attempt = factories.attempt()
+    for n in range(4):
+        factories.point(attempt, "tokens", float(n), series=f"B{n % 2}", t=START + timedelta(seconds=n))
+    at = 1796040000000
+    found, most = points.points_between(attempt.pk, ["tokens"], at + 1000, at + 3000)
+    assert found == {("tokens", "B0"): [(at + 2000, 2.0)], ("tokens", "B1"): [(at + 1000, 1.0), (at + 3000, 3.0)]}
+    assert most == 2
