@@ -124,7 +124,7 @@ def measure_decode(args: argparse.Namespace, loaded: LoadedModel) -> None:
     ways: dict[str, DraftSource | None] = {"plain": None, "lookup": lookup_source(loaded.runner, chain)}
     if args.drafter is not None:
         for name, shape in (("chain", chain), ("tree", TREE)):
-            ways[f"drafter {name} {shape}"] = checkpoint_source(args.drafter, args.model, loaded.runner, shape)
+            ways[f"drafter {name} {shape}"] = checkpoint_source(args.drafter, loaded.runner, shape)
     rates: dict[str, list[float]] = {name: [] for name in ways}
     answers: dict[str, list[Decoded]] = {}
     for round_number in range(args.repeats):
@@ -156,7 +156,7 @@ def check_identity(args: argparse.Namespace, loaded: LoadedModel) -> None:
     sources: dict[str, DraftSource] = {"lookup": lookup_source(loaded.runner, chain)}
     if args.drafter is not None:
         for shape in (chain, TREE):
-            sources[f"drafter {shape}"] = checkpoint_source(args.drafter, args.model, loaded.runner, shape)
+            sources[f"drafter {shape}"] = checkpoint_source(args.drafter, loaded.runner, shape)
     plain = [decode_one(loaded, None, ids, args.tokens).tokens for ids in prompts]
     differing = 0
     for name, source in sources.items():
