@@ -95,6 +95,15 @@ def test_pages_on_a_phone_have_no_grave_fault(page: Page, pages: dict[str, str])
     assert not found, "\n".join(found)
 
 
+def test_page_that_is_cut_off_has_no_grave_fault(page: Page, pages: dict[str, str], watch: Watch) -> None:
+    watch.expected = ("WebSocket connection", "ERR_INTERNET_DISCONNECTED")
+    page.emulate_media(reduced_motion="reduce")
+    ready(page, pages["overview"])
+    page.context.set_offline(True)
+    expect(page.locator("#cut")).to_be_visible()
+    assert faults(Axe(), page) == []
+
+
 def test_palette_and_sheet_of_keys_have_no_grave_fault(page: Page, pages: dict[str, str]) -> None:
     axe = Axe()
     page.goto(pages["overview"])
@@ -128,7 +137,8 @@ def test_pages_are_light_and_load_plotly_only_for_charts(page: Page, pages: dict
             heavy[name] = weight
         if bool(plotly) != bool(page.locator(".chart").count()):
             needless.append(name)
-        policy = answers[0].headers["content-security-policy"]
+        document = next(answer for answer in answers if answer.request.is_navigation_request())
+        policy = document.headers["content-security-policy"]
         if "'unsafe" not in policy and "script-src 'self'" in policy and "default-src 'self'" in policy:
             continue
         lax.append(name)
