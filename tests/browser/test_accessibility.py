@@ -100,7 +100,7 @@ def test_page_that_is_cut_off_has_no_grave_fault(page: Page, pages: dict[str, st
     page.emulate_media(reduced_motion="reduce")
     ready(page, pages["overview"])
     page.context.set_offline(True)
-    expect(page.locator("#cut")).to_be_visible()
+    expect(page.locator("#cut")).to_be_visible(timeout=30_000)
     assert faults(Axe(), page) == []
 
 
