@@ -7,8 +7,8 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from eagle3web.domain.plans.configs import validate
-from eagle3web.enums import AttemptStatus, DatasetState, RunStatus, Stage
-from eagle3web.models import Attempt, DatasetProgress, Run, Transition
+from eagle3web.enums import AttemptStatus, DatasetState, InputKind, RunStatus, Stage
+from eagle3web.models import Attempt, DatasetProgress, Run, RunInput, Transition
 from eagle3web.scale.project import DATASETS, GOAL, HOSTS, Place
 from eagle3web.scale.rows import Advance, own_moments, write
 from pipeline.artifacts import config_hash
@@ -25,6 +25,11 @@ ENDS = (
     (RunStatus.STOPPED, "stopped by operator-1"),
     (RunStatus.LOST, "the host restarted"),
 )
+TAKES_FROM: dict[str, tuple[str, InputKind]] = {
+    Stage.EXTRACT: (Stage.GENERATE, InputKind.RESPONSES),
+    Stage.TRAIN: (Stage.EXTRACT, InputKind.HIDDEN),
+    Stage.BENCHMARK: (Stage.TRAIN, InputKind.CHECKPOINT),
+}
 TAGS = ("nightly", "pilot", "long answers", "vocab 32k", "ttt 7", "baseline", "thinking on", "ablation")
 
 
@@ -48,6 +53,7 @@ def make_runs(place: Place, count: int, now: datetime, chance: random.Random, ad
         attempts = [attempt for run in runs for attempt in _attempts(run, now, chance)]
         write(Attempt, attempts, lambda n: None)
         write(Transition, _transitions(attempts), lambda n: None)
+    write(RunInput, _inputs(runs), lambda n: None)
     write(DatasetProgress, _progress(attempts, chance), lambda n: None)
     last = {attempt.run_id: attempt for attempt in attempts}
     return [Made(run, last.get(run.pk)) for run in runs]
@@ -108,6 +114,16 @@ def _counters(run: Run, chance: random.Random) -> dict[str, Any]:
         "eta_s": 60.0,
     }  # fmt: skip
     return {"step_logged": told}
+
+
+def _inputs(runs: list[Run]) -> Iterator[RunInput]:
+    """Each run takes from the newest one before it that makes what it needs."""
+    newest: dict[str, Run] = {}
+    for run in runs:
+        stage, kind = TAKES_FROM.get(run.stage, ("", InputKind.PROMPTS))
+        if stage in newest:
+            yield RunInput(run=run, source=newest[stage], kind=kind)
+        newest[run.stage] = run
 
 
 def _transitions(attempts: list[Attempt]) -> Iterator[Transition]:

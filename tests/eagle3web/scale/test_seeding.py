@@ -4,7 +4,7 @@ from datetime import UTC, datetime
 import pytest
 from django.test import Client
 
-from eagle3web.models import Answer, Attempt, BenchmarkRow, Checkpoint, Event, MetricPoint, Project, Run
+from eagle3web.models import Answer, Attempt, BenchmarkRow, Checkpoint, Event, MetricPoint, Project, Run, RunInput
 from eagle3web.scale.seeding import SeedRefused, seed
 from eagle3web.scale.size import Size
 from tests.support import factories
@@ -39,7 +39,7 @@ def test_same_arguments_make_the_same_rows() -> None:
 
     seed("scale", SMALL, now=NOW, report=quiet)
     first = rows()
-    for model in (MetricPoint, Event, Answer, BenchmarkRow, Checkpoint, Attempt, Run, Project):
+    for model in (MetricPoint, Event, Answer, BenchmarkRow, Checkpoint, RunInput, Attempt, Run, Project):
         model.objects.all().delete()
     seed("scale", SMALL, now=NOW, report=quiet)
     assert rows() == first
