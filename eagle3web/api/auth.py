@@ -16,16 +16,18 @@ from eagle3web.models import ApiToken, User
 class TokenAuth(HttpBearer):
     """`Authorization: Bearer TOKEN`, for programs. A browser cannot be tricked into sending it, so it needs no CSRF token."""
 
-    def __init__(self, permission: str | None) -> None:
+    def __init__(self, permission: str | None, *, changes_nothing: bool = False) -> None:
         super().__init__()
         self.permission = permission
+        self._changes_nothing = changes_nothing
 
     def authenticate(self, request: HttpRequest, token: str) -> User | None:
         found = find_token(token.strip())
         if found is None:
             return None
         request.user = found.user
-        require_scope(found, needed_scope(request.method or "", self.permission))
+        method = "GET" if self._changes_nothing else request.method or ""
+        require_scope(found, needed_scope(method, self.permission))
         require(found.user, self.permission)
         return found.user
 
@@ -53,15 +55,17 @@ class SessionAuth(APIKeyCookie):
         return user
 
 
-def may(permission: str | None) -> list[Any]:
-    """`auth=` of an operation: signed in, and holding the app's `permission` (a codename; None: every signed-in person)."""
-    return [TokenAuth(permission), SessionAuth(permission)]
+def may(permission: str | None, *, changes_nothing: bool = False) -> list[Any]:
+    """`auth=` of an operation: signed in, and holding the app's `permission` (a codename; None: every signed-in person).
+
+    `changes_nothing`: a question that needs a body; a token that may only read may ask it.
+    """
+    return [TokenAuth(permission, changes_nothing=changes_nothing), SessionAuth(permission)]
 
 
 def needed_scope(method: str, permission: str | None) -> TokenScope:
     """What a token must be good for: looking is `read`, changing budgets `budgets`, changing anything else `operate`."""
-    # What asks for no more than a look changes nothing, even where it takes a body.
-    if method in ("GET", "HEAD", "OPTIONS") or (permission or "").startswith("view_"):
+    if method in ("GET", "HEAD", "OPTIONS"):
         return TokenScope.READ
     return TokenScope.BUDGETS if permission in BUDGET_PERMISSIONS else TokenScope.OPERATE
 

@@ -61,7 +61,7 @@ class PlanOut(Out):
     fits: bool
 
 
-@router.post("/{slug}/plan", auth=may("view_tokenbudget"), response=PlanOut)
+@router.post("/{slug}/plan", auth=may("view_tokenbudget", changes_nothing=True), response=PlanOut)
 def plan_budgets(request: HttpRequest, slug: Slug, what_if: WhatIf) -> Plan:
     """Answers, tokens, hours and disk of a plan. Datasets without a budget in the project are passed over."""
     basis = basis_of(get_object_or_404(Project, slug=slug))
