@@ -28,6 +28,7 @@ def sound(settings: Settings, tmp_path: Path) -> None:
     settings.DEBUG = False
 
 
+@pytest.mark.slow
 def test_home_that_cannot_be_made_is_told_by_the_check_alone(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
     home = tmp_path / "file" / "home"

@@ -338,6 +338,7 @@ def test_people_without_a_role_are_refused_everywhere() -> None:
     assert wrong == []
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("world")
 def test_each_needed_permission_is_needed_and_all_together_suffice() -> None:
     without, having, wrong = (

@@ -5,7 +5,10 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
 
+
+@pytest.mark.slow
 def test_deployment_behind_tls_is_clean(tmp_path: Path) -> None:
     environment = os.environ | {
         "EAGLE3_HOME": str(tmp_path),

@@ -84,6 +84,7 @@ def test_order_interleaved_offers_the_dataset_that_is_furthest_behind() -> None:
     assert list(by_order("interleaved", [ahead, open_ended, behind])) == [2, 0, 1]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("jitter", "crowding"), [(0.0, 0.0), (0.2, 1.0)])
 def test_overshoot_over_twenty_long_tailed_datasets_stays_within_an_answer(jitter: float, crowding: float) -> None:
     rng = random.Random(11)

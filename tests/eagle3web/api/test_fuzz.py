@@ -13,7 +13,7 @@ from eagle3web.api import api
 from tests.support import factories as make
 from tests.support.api import Caller
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.slow]
 
 fuzzed = settings(
     derandomize=True, max_examples=10, deadline=None, database=None, suppress_health_check=[HealthCheck.function_scoped_fixture]

@@ -57,6 +57,7 @@ def test_wrong_arguments_are_named(command: tuple[str, ...]) -> None:
         call_command(*command)
 
 
+@pytest.mark.slow
 def test_database_without_tables_is_told_in_a_sentence(tmp_path: Path) -> None:
     environment = {**os.environ, "EAGLE3_HOME": str(tmp_path), "DATABASE_URL": f"sqlite:///{tmp_path}/new.sqlite3"}
     command = [sys.executable, "manage.py", "sign_in_link", "ada"]

@@ -52,6 +52,7 @@ def test_losses_follow_the_golden_curve(root: Path) -> None:
     assert outcome.summary["steps"] == 20
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("every_step")
 def test_half_precision_stays_within_one_percent(root: Path) -> None:
     _, told = train(tiny_config(root, precision="bfloat16"), root / "attempt")

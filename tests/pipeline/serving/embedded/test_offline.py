@@ -45,6 +45,7 @@ def test_plain_decoding_drafts_nothing(plain: list[Decoded]) -> None:
     assert {(len(answer.tokens), answer.verify_ct, answer.depths) for answer in plain} == {(NEW_TOKENS, 0, (0,) * NEW_TOKENS)}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("shape", SHAPES, ids=str)
 def test_drafts_of_a_drafter_change_no_token(
     loaded: LoadedModel, plain: list[Decoded], deep_folder: Path, shape: DraftShape
