@@ -42,7 +42,7 @@ def test_follow_ends_with_the_runs_exit_code(remote: Remote, status: str, fields
     assert err == f"r{attempt.run_id} generate why\n"
 
 
-def test_follow_writes_lines_as_they_come(remote: Remote) -> None:
+def test_follow_writes_lines_as_they_come(remote: Remote, looked: threading.Event) -> None:
     attempt = factories.attempt()
     factories.log(attempt, "".join(f"line {n}\n" for n in range(1, 101)))
 
@@ -51,23 +51,45 @@ def test_follow_writes_lines_as_they_come(remote: Remote) -> None:
         ended(attempt, "finished")
         connection.close()
 
-    code, out, err = while_following(go_on, lambda: remote("follow", attempt.run_id))
+    code, out, err = while_following(looked, go_on, lambda: remote("follow", attempt.run_id))
     assert code == 0
     assert out.splitlines() == [*(f"line {n}" for n in range(61, 101)), "one more"]
     assert [line.split()[2] for line in err.splitlines()] == ["running", "finished"]
 
 
-def while_following(act: Callable[[], None], follow: Callable[[], tuple[int, str, str]]) -> tuple[int, str, str]:
-    """Act in another thread a moment after the following began."""
-    timer = threading.Timer(0.5, act)
-    timer.start()
+@pytest.fixture
+def looked(monkeypatch: pytest.MonkeyPatch) -> threading.Event:
+    """Set once the follower has looked."""
+    event = threading.Event()
+
+    class Watched(following.Follower):
+        def look(self) -> int | None:
+            code = super().look()
+            event.set()
+            return code
+
+    monkeypatch.setattr(following, "Follower", Watched)
+    return event
+
+
+def while_following(
+    looked: threading.Event, act: Callable[[], None], follow: Callable[[], tuple[int, str, str]]
+) -> tuple[int, str, str]:
+    """Act in another thread once the following has begun."""
+
+    def act_then() -> None:
+        assert looked.wait(60)
+        act()
+
+    thread = threading.Thread(target=act_then)
+    thread.start()
     try:
         return follow()
     finally:
-        timer.join()
+        thread.join()
 
 
-def test_follow_goes_over_to_the_next_attempt(remote: Remote) -> None:
+def test_follow_goes_over_to_the_next_attempt(remote: Remote, looked: threading.Event) -> None:
     first = factories.attempt()
     factories.log(first, "of the first\n")
 
@@ -78,7 +100,7 @@ def test_follow_goes_over_to_the_next_attempt(remote: Remote) -> None:
         connection.close()
 
     Run.objects.filter(pk=first.run_id).update(status="running")
-    code, out, _ = while_following(resume, lambda: remote("follow", first.run_id))
+    code, out, _ = while_following(looked, resume, lambda: remote("follow", first.run_id))
     assert code in (0, 3)  # whoever looks between the two attempts sees a stopped run, which has ended
     assert out.startswith("of the first\n")
 
