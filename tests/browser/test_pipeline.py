@@ -31,7 +31,7 @@ def test_operator_starts_a_pipeline_and_sees_the_chain(page: Page, project: Proj
     page.get_by_label("Title").fill("First chain")
     page.get_by_label("Draft shapes").fill("3/1")
     page.get_by_role("button", name="Start").click()
-    expect(page.get_by_text("“3/1” is no shape; write one such as 3/1/4.")).to_be_visible()
+    expect(page.get_by_text("“3/1” will not do: 3/1 is not STEPS/TOPK/TOKENS, such as 3/1/4.")).to_be_visible()
     expect(page.get_by_label("Title")).to_have_value("First chain")
 
     page.get_by_label("Draft shapes").fill("3/1/4")
