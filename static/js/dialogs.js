@@ -24,10 +24,21 @@ const sayFailed = ({ detail }, title) => {
   else toast({ title, text: "Nothing was changed. Try again in a moment.", state: "failed" });
 };
 
+// The browser gives the focus back to what opened the dialog, unless that was replaced meanwhile: then its successor gets it.
+let opener = null;
+const giveFocusBack = () => {
+  const href = opener?.isConnected ? null : opener?.getAttribute("href");
+  if (href) document.querySelector(`#main a[href="${CSS.escape(href)}"]`)?.focus({ preventScroll: true });
+  opener = null;
+};
+
 export const startDialogs = () => {
   document.addEventListener("htmx:afterSwap", (event) => {
-    if (event.detail.target === dialog && !dialog.open) dialog.showModal();
+    if (event.detail.target !== dialog || dialog.open) return;
+    opener = document.activeElement;
+    dialog.showModal();
   });
+  dialog.addEventListener("close", giveFocusBack);
   document.addEventListener("htmx:beforeSwap", (event) => {
     // 409 and 422 carry the form again, with the reason.
     if ([409, 422].includes(event.detail.xhr.status)) event.detail.shouldSwap = true;

@@ -150,6 +150,18 @@ def test_everything_is_reached_by_keyboard(page: Page, attempt: Attempt, user: U
     expect(page.get_by_role("link", name="Stop…")).to_be_focused()
 
 
+def test_focus_comes_back_to_a_control_that_was_replaced_behind_a_dialog(page: Page, attempt: Attempt, user: User) -> None:
+    sign_in(page, user)
+    page.goto(f"/runs/{attempt.run_id}/")
+    stop = page.get_by_role("link", name="Stop…")
+    stop.focus()
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("button", name="Keep running")).to_be_focused()
+    page.evaluate("const old = document.querySelector('#main a[href$=\"/stop/\"]'); old.replaceWith(old.cloneNode(true))")
+    page.keyboard.press("Escape")
+    expect(stop).to_be_focused()
+
+
 def test_list_of_runs_keeps_its_view_in_the_address(page: Page, attempt: Attempt, user: User) -> None:
     sign_in(page, user)
     page.goto("/projects/kimi/runs/")
