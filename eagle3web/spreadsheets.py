@@ -2,6 +2,10 @@
 
 import csv
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import chain, islice
+
+PIECE = 500
+"""Lines that are sent together."""
 
 FORMULAS = ("=", "+", "-", "@", "\t", "\r", "\n")
 """What a cell must not begin with: a spreadsheet would take it for a formula, or cut the sign away and then do so."""
@@ -27,3 +31,10 @@ def lines(rows: Iterable[Sequence[object]]) -> Iterator[str]:
     for row in rows:
         line: str = writer.writerow([safe(value) for value in row])
         yield line
+
+
+def file(fields: Sequence[str], rows: Iterable[Sequence[object]]) -> Iterator[bytes]:
+    """A whole file in pieces, with a header line."""
+    written = lines(chain([fields], rows))
+    while piece := "".join(islice(written, PIECE)):
+        yield piece.encode()

@@ -1,6 +1,7 @@
 """Files that are made while they are sent."""
 
-from collections.abc import AsyncIterator, Iterator
+import json
+from collections.abc import AsyncIterator, Iterable, Iterator
 
 from asgiref.sync import sync_to_async
 from django.core.handlers.asgi import ASGIRequest
@@ -14,6 +15,15 @@ def download(request: HttpRequest, pieces: Iterator[bytes], *, name: str, conten
         content_type=content_type,
         headers={"Content-Disposition": f'attachment; filename="{name}"', "X-Content-Type-Options": "nosniff"},
     )
+
+
+def json_array(records: Iterable[object]) -> Iterator[bytes]:
+    """One array, a record a line."""
+    start = "[\n"
+    for record in records:
+        yield f"{start}{json.dumps(record, ensure_ascii=False)}".encode()
+        start = ",\n"
+    yield b"[]\n" if start == "[\n" else b"\n]\n"
 
 
 async def _from_loop(pieces: Iterator[bytes]) -> AsyncIterator[bytes]:

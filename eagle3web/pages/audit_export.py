@@ -2,34 +2,26 @@
 
 import json
 from collections.abc import Iterator
-from itertools import chain, islice
 
 from django.db.models import QuerySet
 
 from eagle3web import spreadsheets
 from eagle3web.models import AuditEntry
 from eagle3web.queries.audit import walk
+from eagle3web.streams import json_array
 
-PIECE = 500
-"""Entries that are sent together."""
 FIELDS = ("id", "at", "person", "verb", "thing", "detail")
 
 
 def as_csv(entries: QuerySet[AuditEntry]) -> Iterator[bytes]:
     """With a header line; the detail is JSON. Text that a spreadsheet would take for a formula gets an apostrophe before it."""
     rows = ([*values[:-1], json.dumps(values[-1], ensure_ascii=False)] for values in map(_values, walk(entries)))
-    lines = spreadsheets.lines(chain([FIELDS], rows))
-    while piece := "".join(islice(lines, PIECE)):
-        yield piece.encode()
+    return spreadsheets.file(FIELDS, rows)
 
 
 def as_json(entries: QuerySet[AuditEntry]) -> Iterator[bytes]:
     """One array, an object a line."""
-    start = "[\n"
-    for entry in walk(entries):
-        yield f"{start}{json.dumps(dict(zip(FIELDS, _values(entry), strict=True)), ensure_ascii=False)}".encode()
-        start = ",\n"
-    yield b"[]\n" if start == "[\n" else b"\n]\n"
+    return json_array(dict(zip(FIELDS, _values(entry), strict=True)) for entry in walk(entries))
 
 
 def _values(entry: AuditEntry) -> tuple[object, ...]:

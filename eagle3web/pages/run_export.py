@@ -1,8 +1,6 @@
 """A list of runs as a file: CSV for spreadsheets, JSON for programs, made in pieces so that any number of runs fits."""
 
-import json
 from collections.abc import Iterator, Sequence
-from itertools import chain, islice
 from typing import Any
 
 from django.db.models import QuerySet
@@ -10,6 +8,7 @@ from django.db.models import QuerySet
 from eagle3web import spreadsheets
 from eagle3web.models import Attempt, Run
 from eagle3web.queries.run_list import seconds_worked
+from eagle3web.streams import json_array
 
 PIECE = 500
 """Runs that are in memory at a time."""
@@ -21,19 +20,12 @@ FIELDS = (
 
 def as_csv(runs: QuerySet[Run]) -> Iterator[bytes]:
     """With a header line. Text that a spreadsheet would take for a formula gets an apostrophe before it."""
-    rows = ([_cell(record[name]) for name in FIELDS] for record in records(runs))
-    lines = spreadsheets.lines(chain([FIELDS], rows))
-    while piece := "".join(islice(lines, PIECE)):
-        yield piece.encode()
+    return spreadsheets.file(FIELDS, ([_cell(record[name]) for name in FIELDS] for record in records(runs)))
 
 
 def as_json(runs: QuerySet[Run]) -> Iterator[bytes]:
     """One array, an object a line."""
-    start = "[\n"
-    for record in records(runs):
-        yield f"{start}{json.dumps(record, ensure_ascii=False)}".encode()
-        start = ",\n"
-    yield b"[]\n" if start == "[\n" else b"\n]\n"
+    return json_array(records(runs))
 
 
 def records(runs: QuerySet[Run]) -> Iterator[dict[str, Any]]:
