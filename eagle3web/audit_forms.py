@@ -1,11 +1,11 @@
 """What is looked for in the audit trail, as the page's address says it."""
 
-from datetime import datetime, time, timedelta
+from datetime import timedelta
 from typing import Any
 
 from django import forms
-from django.utils import timezone
 
+from eagle3web.days import POSSIBLE, start_of
 from eagle3web.forms import dress
 from eagle3web.queries.audit import SYSTEM, AuditFilter
 
@@ -16,8 +16,8 @@ class AuditForm(forms.Form):
     person = forms.ChoiceField(required=False)
     verb = forms.ChoiceField(required=False)
     thing = forms.CharField(required=False, max_length=200)
-    since = forms.DateField(required=False, widget=forms.DateInput(attrs={"type": "date"}))
-    until = forms.DateField(required=False, widget=forms.DateInput(attrs={"type": "date"}))
+    since = forms.DateField(required=False, validators=POSSIBLE, widget=forms.DateInput(attrs={"type": "date"}))
+    until = forms.DateField(required=False, validators=POSSIBLE, widget=forms.DateInput(attrs={"type": "date"}))
 
     def __init__(self, *args: Any, people: list[str], verbs: list[str], **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -41,10 +41,6 @@ class AuditForm(forms.Form):
             person=found["person"],
             verb=found["verb"],
             thing=found["thing"].strip(),
-            since=_start_of(since) if since else None,
-            until=_start_of(until + timedelta(days=1)) if until else None,
+            since=start_of(since) if since else None,
+            until=start_of(until + timedelta(days=1)) if until else None,
         )
-
-
-def _start_of(day: Any) -> datetime:  # noqa: ANN401  (a date)
-    return timezone.make_aware(datetime.combine(day, time.min))

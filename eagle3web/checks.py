@@ -23,6 +23,7 @@ SQLITE_MINIMUM = (3, 38)
 DISK_MINIMUM = 2 * 10**9
 """Bytes; a run writes its answers here and fails when nothing is left."""
 HOST_AND_PORT = re.compile(r"[A-Za-z0-9][A-Za-z0-9.-]*(:\d{1,5})?")
+HOST_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
 LOCAL_HOSTS = frozenset({"localhost", "127.0.0.1", "[::1]", "testserver"})
 NETWORK_FILESYSTEMS = frozenset({"nfs", "nfs4", "cifs", "smb3", "smbfs", "9p", "fuse.sshfs", "lustre", "ceph", "beegfs"})
 
@@ -119,9 +120,10 @@ def _check_hosts() -> Iterator[CheckMessage]:
             id="eagle3web.W002",
         )
     name: str = settings.EAGLE3_HOST
-    if not 0 < len(name) <= 100:
+    if not HOST_NAME.fullmatch(name):
         yield Error(
-            f"EAGLE3_HOST: {name!r} must have 1 to 100 characters.",
+            f"EAGLE3_HOST: {name!r} must be 1 to 100 letters, digits, dots, dashes or underscores, "
+            "and begin with a letter or a digit.",
             hint="Set it to this machine's name as people know it.",
             id="eagle3web.E009",
         )

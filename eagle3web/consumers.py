@@ -154,7 +154,7 @@ def _subscription(text: str | None) -> dict[str, Cursor] | None:
     """Topic → cursor, as the page asked; None for nonsense."""
     try:
         body = json.loads(text or "")
-    except ValueError:
+    except (ValueError, RecursionError):  # the latter for brackets within brackets, a hundred thousand deep
         return None
     wanted = body.get("subscribe") if isinstance(body, dict) else None
     if not isinstance(wanted, dict) or not 0 < len(wanted) <= TOPICS:

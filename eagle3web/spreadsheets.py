@@ -7,8 +7,11 @@ from itertools import chain, islice
 PIECE = 500
 """Lines that are sent together."""
 
-FORMULAS = ("=", "+", "-", "@", "\t", "\r", "\n")
-"""What a cell must not begin with: a spreadsheet would take it for a formula, or cut the sign away and then do so."""
+FORMULAS = ("=", "+", "-", "@", "\uff1d", "\uff0b", "\uff0d", "\uff20", "\t", "\r", "\n")
+"""What a cell must not begin with (full-width signs too).
+
+A spreadsheet would take it for a formula, or cut it off and then take the rest for one.
+"""
 
 
 class _Line:

@@ -5,10 +5,10 @@ from typing import Any, Literal
 
 from django.http import HttpRequest, HttpResponseBase
 from ninja import Field, Query, Router, Schema
-from pydantic import AwareDatetime
 
 from eagle3web.api.auth import may
 from eagle3web.api.base import Out, Text
+from eagle3web.days import Moment
 from eagle3web.pages.audit_export import as_csv, as_json
 from eagle3web.queries import audit
 from eagle3web.streams import download
@@ -39,8 +39,8 @@ class Wanted(Schema):
     verb: Text = Field("", max_length=40)
     """Such as `run.stop`, or `run` for all of them."""
     thing: Text = Field("", max_length=200)
-    since: AwareDatetime | None = None
-    until: AwareDatetime | None = None
+    since: Moment | None = None
+    until: Moment | None = None
 
     @property
     def filter(self) -> audit.AuditFilter:

@@ -6,6 +6,8 @@ from typing import Any
 from eagle3web.domain.presets import Preset
 from eagle3web.enums import InputKind, Stage
 from eagle3web.models import Engine, Run, RunInput
+from pipeline.draft_shape import DraftShape
+from pipeline.errors import ConfigError
 
 PLANNED = frozenset(
     {
@@ -37,7 +39,11 @@ def form_values(run: Run) -> dict[str, Any]:
     """Initial values of the form of the run's stage. Two queries at most."""
     named = {"title": run.title, "tags": ", ".join(run.tags), "host": run.host, "devices": ", ".join(run.devices)}
     form = FORMS.get(Stage(run.stage))
-    return named | form(run) if form else named
+    try:
+        return named | form(run) if form else named
+    except (KeyError, TypeError, AttributeError, ConfigError):
+        # A config of another version, which this one's forms do not know: they keep their own defaults.
+        return named
 
 
 def _generate(run: Run) -> dict[str, Any]:
@@ -63,7 +69,7 @@ def _train(run: Run) -> dict[str, Any]:
 def _benchmark(run: Run) -> dict[str, Any]:
     config = run.config
     taken = RunInput.objects.filter(run=run, kind=InputKind.CHECKPOINT).first()
-    shapes = (f"{shape['steps']}/{shape['topk']}/{shape['draft_tokens']}" for shape in config["shapes"])
+    shapes = (str(DraftShape(**shape)) for shape in config["shapes"])
     return {
         "source": taken.source_id if taken else None,
         "step": taken.ref.get("step") if taken else None,

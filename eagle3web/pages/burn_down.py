@@ -15,6 +15,8 @@ from eagle3web.queries.burn_down import Step
 from eagle3web.queries.points import milliseconds
 from pipeline.budget import Range
 
+CENTURY_S = 100 * 365 * 86_400
+"""An end that is further away is no forecast."""
 DRAWN = 160
 """Points of the line."""
 Line = list[tuple[int, float]]
@@ -126,6 +128,8 @@ def _thinned(line: Line) -> Line:
 
 def _ends(left: float, now: int, rate: Range | None) -> Range | None:
     if rate is None or left <= 0 or rate.low <= 0:
+        return None
+    if left / rate.low > CENTURY_S:
         return None
     low, likely, high = (now + 1000 * left / value for value in (rate.high, rate.likely, rate.low))
     return Range(low=low, likely=likely, high=high)

@@ -1,13 +1,13 @@
 """Which runs a list shows, as its address says: a link shows the same rows to everybody."""
 
-from datetime import date, datetime, time
+from datetime import date
 from typing import Any
 
 import django_filters
 from django import forms
 from django.db.models import QuerySet
-from django.utils import timezone
 
+from eagle3web.days import POSSIBLE, start_of
 from eagle3web.enums import RunStatus, Stage
 from eagle3web.models import Run
 from eagle3web.queries import run_list
@@ -26,7 +26,10 @@ class RunFilter(django_filters.FilterSet):  # type: ignore[misc]  # django-filte
     author = django_filters.ChoiceFilter(field_name="author_id", choices=(), empty_label="anyone", label="Author")
     tag = django_filters.ChoiceFilter(choices=(), method="with_tag", empty_label="any tag", label="Tag")
     since = django_filters.DateFilter(
-        method="created_since", label="Since", widget=forms.DateInput(attrs={"type": "date"}, format="%Y-%m-%d")
+        method="created_since",
+        label="Since",
+        validators=POSSIBLE,
+        widget=forms.DateInput(attrs={"type": "date"}, format="%Y-%m-%d"),
     )
     starred = django_filters.BooleanFilter(method="with_star", label="Starred", widget=forms.CheckboxInput)
 
@@ -54,7 +57,7 @@ class RunFilter(django_filters.FilterSet):  # type: ignore[misc]  # django-filte
         return runs.filter(run_list.tagged(value))
 
     def created_since(self, runs: QuerySet[Run], name: str, value: date) -> QuerySet[Run]:
-        return runs.filter(created_at__gte=timezone.make_aware(datetime.combine(value, time.min)))
+        return runs.filter(created_at__gte=start_of(value))
 
     def with_star(self, runs: QuerySet[Run], name: str, value: bool) -> QuerySet[Run]:
         return runs.filter(stars__user=self.user_id) if value else runs

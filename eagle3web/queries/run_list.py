@@ -15,6 +15,8 @@ JUST_NOW = timedelta(minutes=10)
 ROWS = 60
 NOTE = 200
 """Characters of a run's notes that a list needs."""
+ASKED = 100
+"""Characters of a tag that is looked for; stored ones are shorter."""
 LOOKED_AT = 1000
 """Newest runs whose tags are offered."""
 
@@ -27,6 +29,7 @@ def runs_of(project_id: int) -> QuerySet[Run]:
 
 def tagged(tag: str) -> Q:
     """Runs that have this tag, whatever its case. Tags are stored as JSON, escaped in one database and not in the other."""
+    tag = tag[:ASKED]
     return Q(tags__icontains=json.dumps(tag)) | Q(tags__icontains=json.dumps(tag, ensure_ascii=False))
 
 

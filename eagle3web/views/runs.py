@@ -2,6 +2,7 @@
 
 from urllib.parse import urlsplit
 
+from django.core.paginator import Paginator
 from django.http import HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import get_object_or_404, render
 from django.views.decorators.http import require_safe
@@ -28,7 +29,10 @@ def show(request: HttpRequest, slug: str) -> HttpResponse:
     context = list_context(project, request.GET, user)
     table = context["table"]
     dress(context["filter"].form)
-    RequestConfig(request, paginate={"per_page": PER_PAGE}).configure(table)
+    RequestConfig(request, paginate=False).configure(table)
+    # Not by django-tables2, which would take the size of a page from the address.
+    table.paginator = Paginator(table.rows, PER_PAGE)
+    table.page = table.paginator.get_page(request.GET.get("page"))
     context |= rows_of(table, user) | {
         "may": rights(user),
         "newest_first": not context["filtered"] and table.page.number == 1 and "sort" not in request.GET,

@@ -128,7 +128,7 @@ def test_any_host_is_a_warning(settings: Settings) -> None:
     assert found() == {"eagle3web.W002"}
 
 
-@pytest.mark.parametrize("name", ["", "h" * 101])
+@pytest.mark.parametrize("name", ["", "h" * 101, "..", "a/b", "gpu 7", "-x"])
 def test_host_name_must_fit(settings: Settings, name: str) -> None:
     settings.EAGLE3_HOST = name
     assert found() == {"eagle3web.E009"}

@@ -23,7 +23,7 @@ def attempt_config(run: Run) -> dict[str, Any]:
     known: dict[str, Any] = dict(run.config)
     match run.stage:
         case Stage.GENERATE:
-            return with_changes(run)
+            known = with_changes(run)
         case Stage.EXTRACT:
             known["hidden"] = str(home.hidden(project, run.pk))
             known["exclusions"] = exclusions_of_attempt(run)
@@ -32,6 +32,9 @@ def attempt_config(run: Run) -> dict[str, Any]:
             known["exclusions"] = exclusions_of_attempt(run)
         case Stage.BENCHMARK:
             known |= {"output": str(home.benchmarks(project, run.pk))} | _best_drafter(run)
+    if known.get("responses"):
+        # Where this host has them: a home that was moved or copied must not write into the one that it came from.
+        known["responses"] = str(home.responses(project))
     return known
 
 

@@ -20,6 +20,9 @@ def test_trail_is_filtered_and_read_on() -> None:
     assert ([item["detail"] for item in rest["items"]], rest["before"]) == ([{"n": 1}, {"n": 0}], None)
     assert root.get("/api/audit", person="system", thing="run 3").json()["items"][0]["person"] is None
     assert root.get("/api/audit", since="2026-01-01T00:00:00").status_code == 422
+    for moment in ("0001-01-01T00:00:00+14:00", "9999-12-31T23:59:59-14:00"):
+        for path in ("/api/audit", "/api/audit/export"):
+            assert [root.get(path, **{name: moment}).status_code for name in ("since", "until")] == [422, 422]
 
 
 def test_roles_do_not_read_it() -> None:

@@ -28,6 +28,22 @@ def test_forms_start_with_the_runs_own_values(chain: dict[str, Run]) -> None:
     assert clones.form_values(chain["generate"])["concurrency"] == chain["generate"].config["concurrency"]
 
 
+def test_shapes_are_taken_over_whole(chain: dict[str, Run]) -> None:
+    bench = chain["benchmark"]
+    bench.config["shapes"] = [{"steps": 3, "topk": 1, "draft_tokens": 4, "confidence": 0.2}, {"steps": 5}]
+    assert clones.form_values(bench)["shapes"] == "3/1/4/0.2, 5/1/4"
+
+
+@pytest.mark.parametrize("stage", ["generate", "extract", "train", "benchmark"])
+@pytest.mark.parametrize("broken", [{}, {"engines": 3, "storage_dtype": [], "objective": None, "shapes": [{"steps": "x"}]}])
+def test_config_that_forms_do_not_know_leaves_them_their_defaults(
+    chain: dict[str, Run], stage: str, broken: dict[str, object]
+) -> None:
+    run = chain[stage]
+    run.config, run.title = broken, "old"
+    assert clones.form_values(run)["title"] == "old"
+
+
 def test_captured_states_are_taken_over_for_the_same_source_only(chain: dict[str, Run]) -> None:
     answers = chain["generate"]
     run = chains.start_train([answers], user=None, config={}, captured=["/hidden"])

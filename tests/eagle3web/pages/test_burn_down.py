@@ -53,6 +53,10 @@ def test_a_forecast_is_as_wide_as_the_rate() -> None:
     assert made(rate=Range(low=1, likely=1, high=1), progress={"B1": 100, "B2": 50}).ends is None
 
 
+def test_an_end_in_centuries_is_no_forecast() -> None:
+    assert made(start=[Step(0, "B1", 10**15)], rate=Range(low=40, likely=50, high=60)).ends is None
+
+
 def test_a_long_line_is_thinned_and_ends_where_it_ends() -> None:
     found = made(points=[("B1", at, at / 100) for at in range(1, 5000)], progress={"B1": 60}, end=6000)
     assert len(found.remaining) <= burn_down.DRAWN + 1

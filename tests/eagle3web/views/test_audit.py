@@ -47,6 +47,9 @@ def test_senseless_filters_are_said(auditor: Client, trail: None) -> None:
     answer = auditor.get("/audit/", {"since": "soon"})
     assert "Enter a valid date" in answer.content.decode()
     assert auditor.get("/audit/export.csv", {"since": "soon"}).status_code == 422
+    for ends in ({"until": "9999-12-31"}, {"since": "0001-01-01"}):
+        assert auditor.get("/audit/", ends).status_code == 200
+        assert auditor.get("/audit/export.csv", ends).status_code == 422
 
 
 def test_csv_is_whole_and_runs_nothing(auditor: Client, trail: None) -> None:

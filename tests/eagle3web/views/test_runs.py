@@ -79,9 +79,22 @@ def test_script_gets_the_table_alone(viewer: Client, project: Project) -> None:
     assert html.lstrip().startswith('<div id="runs-table"')
 
 
-@pytest.mark.parametrize("query", ["?page=999", "?page=x", "?sort=nonsense", "?state=odd", "?since=yesterday", "?author=1"])
+ODD = [
+    "?page=999", "?page=x", "?sort=nonsense", "?state=odd", "?since=yesterday", "?author=1", "?per_page=-1",
+    "?since=0001-01-01", "?since=9999-12-31", f"?tag={'x' * 60_000}",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("query", ODD, ids=lambda query: query[:20])
 def test_odd_addresses_do_not_break_the_page(viewer: Client, project: Project, query: str) -> None:
     assert viewer.get(f"/projects/p/runs/{query}").status_code == 200
+    assert b"".join(viewer.get(f"/projects/p/runs.json{query}")).endswith(b"]\n")
+
+
+def test_size_of_a_page_is_not_for_the_address_to_choose(viewer: Client, project: Project) -> None:
+    for _ in range(30):
+        factories.run(project)
+    assert len(viewer.get("/projects/p/runs/?per_page=1000").context["table"].page) == 25
 
 
 def test_list_costs_the_same_for_any_number_of_rows(

@@ -25,6 +25,13 @@ def test_folders_carry_the_number_of_the_run(chain: list[Run], home: Path) -> No
     assert train.config["hidden"] == [str(hidden)]
 
 
+def test_answers_are_those_of_this_home_wherever_the_run_was_made(chain: list[Run], home: Path) -> None:
+    generate, extract = chain[:2]
+    for run in (generate, extract):
+        run.config["responses"] = "/elsewhere/projects/kimi/responses"
+        assert plans.attempt_config(run)["responses"] == str(home / "projects/kimi/responses")
+
+
 def test_benchmark_measures_the_best_checkpoint_of_the_run_it_waited_for(chain: list[Run], home: Path) -> None:
     train, benchmark = chain[2:]
     saved(train, 100, best=True)
