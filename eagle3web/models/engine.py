@@ -2,6 +2,7 @@
 
 from urllib.parse import urlsplit
 
+from django.conf import settings
 from django.core.exceptions import ValidationError
 from django.db import models
 
@@ -58,6 +59,14 @@ class Host(models.Model):
     """Since when its reports came without a gap; one that was away itself must not judge the silence of others."""
     sample = models.JSONField(default=dict, blank=True)
     """cpu_percent, cpu_count, memory_used, memory_total, disk_free, disk_total (bytes), gpus as in HostSample."""
+    tags = models.JSONField(default=list, blank=True)
+    """What it says of itself (EAGLE3_HOST_TAGS), such as `h200`: runs ask for these."""
+    clock_ahead_s = models.FloatField(null=True, blank=True)
+    """Seconds by which its clock is ahead of the database's; negative when it is behind."""
+    drained_at = models.DateTimeField(null=True, blank=True)
+    """Since when it gets no new attempt; empty while it gets them."""
+    drained_by = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.SET_NULL, null=True, blank=True, related_name="+")
+    drain_reason = models.CharField(max_length=200, blank=True)
 
     class Meta:
         ordering = ("name",)

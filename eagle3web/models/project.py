@@ -7,6 +7,7 @@ from simple_history.models import HistoricalRecords
 
 from eagle3web.models.dataset import SLUG, Dataset
 from eagle3web.models.sampling import validate_object, validate_sampling
+from eagle3web.models.tags import validate_tags
 
 MAX_TOKENS = 10**15
 MAX_SAMPLES = 2**31 - 1
@@ -27,6 +28,8 @@ class Project(models.Model):
     """Arguments of the template, such as {"enable_thinking": true}."""
     sampling = models.JSONField(default=dict, blank=True, validators=[validate_sampling])
     """Defaults for all datasets: keys of pipeline.config.SamplingConfig."""
+    host_tags = models.JSONField(default=list, blank=True, validators=[validate_tags])
+    """Tags of the hosts that its runs ask for, unless a run says otherwise."""
     created_at = models.DateTimeField(auto_now_add=True)
     created_by = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.SET_NULL, null=True, blank=True, related_name="+")
 

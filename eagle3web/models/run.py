@@ -19,9 +19,12 @@ class Run(models.Model):
     """The stage's config as JSON (pipeline.config), without what only an attempt knows."""
     config_hash = models.CharField(max_length=8)
     host = models.CharField(max_length=100, blank=True)
-    """Host to run on; empty lets any worker take it."""
+    """Host to run on; empty lets any host take it that has what the run asks for."""
+    host_tags = models.JSONField(default=list, blank=True)
+    """Tags that a host must have to take it; all of them."""
     devices = models.JSONField(default=list, blank=True)
-    """Devices of that host which an attempt holds alone, such as `cuda:0`; empty for a stage that only talks to engines."""
+    """Devices which an attempt holds alone, such as `cuda:0`, or `cuda:*` for any free one; empty for a stage that only talks
+    to engines."""
     status = models.CharField(max_length=10, choices=RunStatus, default=RunStatus.QUEUED, db_index=True)
     paused = models.BooleanField(default=False)
     tokens = models.BigIntegerField(default=0)
