@@ -138,6 +138,18 @@ class TokenScope(models.TextChoices):
     BUDGETS = "budgets", "change token budgets"
 
 
+class Prunable(models.TextChoices):
+    """What a retention policy can throw away; facts about it stay."""
+
+    LOGS = "logs", "logs of attempts"
+    EVENTS = "events", "events of attempts"
+    POINTS = "points", "points of charts"
+    SHARDS = "shards", "hidden states of extractions"
+    CHECKPOINTS = "checkpoints", "checkpoints"
+
+    OF_ATTEMPTS = nonmember(frozenset({"logs", "events", "points"}))
+
+
 class NotificationKind(models.TextChoices):
     """What people can be told of."""
 

@@ -12,7 +12,8 @@ from eagle3web.models import User
 SEEN_BY_ALL = (
     "project", "tokenbudget", "dataset", "datasetrevision", "run", "attempt", "transition", "event", "datasetprogress",
     "metricpoint", "logchunk", "controlmessage", "engine", "host", "hostsample", "enginesample", "lease", "checkpoint",
-    "checkpointreview", "benchmarkrow", "draftedanswer", "answer", "answerfile", "answerflag", "comment",
+    "retentionpolicy", "pruned", "checkpointreview", "benchmarkrow", "draftedanswer", "answer", "answerfile", "answerflag",
+    "comment",
 )  # fmt: skip
 
 VIEW = frozenset(f"view_{model}" for model in SEEN_BY_ALL)

@@ -9,6 +9,7 @@ from eagle3web.models.lineage import RunInput
 from eagle3web.models.notification import Notification, NotificationChannel
 from eagle3web.models.person import ApiToken, AuditEntry, User
 from eagle3web.models.project import Project, TokenBudget
+from eagle3web.models.retention import Pruned, RetentionPolicy
 from eagle3web.models.run import (
     Attempt,
     ControlMessage,
@@ -48,6 +49,8 @@ __all__ = [
     "Notification",
     "NotificationChannel",
     "Project",
+    "Pruned",
+    "RetentionPolicy",
     "Run",
     "RunInput",
     "SavedView",

@@ -30,11 +30,14 @@ class Project(models.Model):
     """Defaults for all datasets: keys of pipeline.config.SamplingConfig."""
     host_tags = models.JSONField(default=list, blank=True, validators=[validate_tags])
     """Tags of the hosts that its runs ask for, unless a run says otherwise."""
+    allow_remote_code = models.BooleanField(default=False)
+    """Whether the target's folder may bring Python code that runs on the hosts; only for code that somebody has read."""
     created_at = models.DateTimeField(auto_now_add=True)
     created_by = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.SET_NULL, null=True, blank=True, related_name="+")
 
     class Meta:
         ordering = ("slug",)
+        permissions = [("allow_remote_code", "Can let the target model of a project bring code of its own")]
 
     def __str__(self) -> str:
         return self.name
