@@ -5,20 +5,22 @@ PY      := .venv/bin/python
 PORT    ?= 8000
 BUDGET  ?=
 ONCE    ?=
-FAST    := not slow and not browser
+FAST    := not slow and not browser and not sglang
 export PORT
 
 .DEFAULT_GOAL := help
-.PHONY: help demo run test test-fast lint bench screenshots clean
+.PHONY: help demo run sglang test test-fast test-sglang lint bench screenshots clean
 
 help: ## Show this list
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 demo: .venv/demo ## Make a drafter from eight sets of real prompts for a small model, live (BUDGET=tokens, PORT=, ONCE=1)
 	@$(PY) manage.py demo $(if $(BUDGET),--budget $(BUDGET)) $(if $(filter 1 yes true,$(ONCE)),--once)
 
 run: .venv/run ## Start the system for real use (PORT=); the first start creates an admin
 	@$(PY) manage.py start
+
+sglang: .venv-sglang/ready ## Install SGLang into .venv-sglang, for GPUs where there are some, else for this CPU
 
 test: .venv/demo .venv/dev system-packages ## Run the whole test suite
 	$(PY) -m pytest -n 2 -m "$(FAST)"
@@ -27,6 +29,9 @@ test: .venv/demo .venv/dev system-packages ## Run the whole test suite
 
 test-fast: .venv/dev ## Run the tests that need neither a model nor a browser
 	$(PY) -m pytest -n 2 -m "$(FAST)"
+
+test-sglang: .venv/demo .venv/dev sglang ## Run generation, serving and measuring against a real SGLang server
+	$(PY) -m pytest -m sglang
 
 lint: .venv/dev ## Check style, types, imports, templates and migrations
 	$(PY) -m ruff check .
@@ -44,7 +49,7 @@ screenshots: .venv/demo .venv/dev system-packages ## Take pictures of every page
 	@$(PY) -m tests.support.screenshots
 
 clean: ## Remove everything that make made: .venv, var and caches
-	rm -rf .venv var .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
+	rm -rf .venv .venv-sglang var .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 # Stamps in .venv say which requirements it holds; a changed requirements file installs again.
@@ -65,6 +70,31 @@ clean: ## Remove everything that make made: .venv, var and caches
 .venv/dev: requirements-dev.txt .venv/run
 	$(PY) -m pip install --quiet --disable-pip-version-check -r requirements-dev.txt
 	@touch $@
+
+# SGLang's wheel is made for CUDA. Without a GPU it is installed over what it imports, and tests/sglang_cpu stands in for the rest: two
+# lines in a .pth file, of which the first is a path from the environment's packages to that folder.
+SGLANG  := .venv-sglang/bin/python -m pip install --quiet --disable-pip-version-check
+GPU     := $(shell nvidia-smi -L >/dev/null 2>&1 && echo yes)
+
+.venv-sglang/bin/python:
+	$(PYTHON) -m venv .venv-sglang
+
+ifeq ($(GPU),yes)
+.venv-sglang/ready: requirements-sglang.txt | .venv-sglang/bin/python
+	@echo "Installing SGLang for CUDA into .venv-sglang (many minutes, about 15 GB)"
+	$(SGLANG) -r requirements-sglang.txt
+	@touch $@
+else
+.venv-sglang/ready: requirements-sglang.txt requirements-sglang-cpu.txt | .venv-sglang/bin/python
+	@echo "Installing SGLang for this CPU into .venv-sglang (about three minutes, 2 GB)"
+	$(SGLANG) -r requirements-sglang-cpu.txt
+	$(SGLANG) --no-deps -r requirements-sglang.txt torchvision==0.28.0 xgrammar==0.2.7
+	@packages=$$(.venv-sglang/bin/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))'); \
+	printf '%s\n' ../../../../tests/sglang_cpu \
+	  'import importlib.util; importlib.util.find_spec("sglang_on_cpu") and importlib.import_module("sglang_on_cpu")' \
+	  > "$$packages/eagle3web-cpu.pth"
+	@touch $@
+endif
 
 # Debian's browser and database server, for the tests only.
 .PHONY: system-packages
