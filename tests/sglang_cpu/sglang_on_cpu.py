@@ -1,10 +1,11 @@
 """What SGLang's wheel imports and a machine without a GPU does not have: Triton, and torchvision's compiled operators.
 
-Importing this module installs both stand-ins, Triton's only where the real one is missing. README.md says what stays SGLang's own.
+Importing this module installs both stand-ins, Triton's only where the real one is missing. README.md says what stays SGLang's.
 """
 
 import sys
 from collections.abc import Callable, Iterator, Sequence
+from importlib.abc import Loader
 from importlib.machinery import ModuleSpec, PathFinder
 from types import ModuleType
 from typing import Any
@@ -56,7 +57,7 @@ def _unchanged(function: Callable[..., Any]) -> Callable[..., Any]:
     return function
 
 
-class TritonFinder:
+class TritonFinder(Loader):
     """Answers `import triton` and everything below it."""
 
     def find_spec(self, name: str, _path: Sequence[str] | None = None, _target: ModuleType | None = None) -> ModuleSpec | None:
@@ -81,7 +82,7 @@ class VisionFinder:
 
     def find_spec(self, name: str, _path: Sequence[str] | None = None, _target: ModuleType | None = None) -> None:
         if name == "torchvision":
-            sys.meta_path.remove(self)  # type: ignore[arg-type]
+            sys.meta_path.remove(self)
             _declare_vision_operators()
 
 

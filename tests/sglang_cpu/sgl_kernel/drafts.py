@@ -84,8 +84,8 @@ def verify_tree_greedy_cpu(
 ) -> None:
     """Follow each tree as long as a child is the target's own choice.
 
-    Writes the target's choice at each slot that was reached (the last one is the bonus), the indices of accepted slots with slot 0
-    among them, and how many drafts were accepted.
+    Writes the target's choice at each slot that was reached (the last one is the bonus), the indices of accepted slots with
+    slot 0 among them, and how many drafts were accepted.
     """
     wants = target_predict.flatten().tolist()
     most = accept_index.shape[1]
