@@ -65,15 +65,15 @@ def test_a_resumed_training_keeps_the_list_it_began_with(chain: list[Run]) -> No
     assert plans.attempt_config(extract)["exclusions"]["answers"] == [{"dataset": slug, "keys": ["a", "b"]}]
 
 
-def test_an_excluded_answer_is_not_in_the_shards(chain: list[Run], tmp_path: Path) -> None:
-    extract, root = chain[1], tmp_path / "data"
-    root.mkdir()
+def test_an_excluded_answer_is_not_in_the_shards(chain: list[Run], home: Path) -> None:
+    extract = chain[1]
+    root = home / "projects" / extract.project.slug
+    root.mkdir(parents=True)
     tiny_target(root)
     store_answers(root, [random_answer(n) for n in range(4)])
     sets = [{"dataset": chosen.dataset, "revision": chosen.revision} for chosen in SETS]
     extract.config |= {
-        "datasets": sets, "responses": str(root / "responses"), "target": str(root / "target"), "device": "cpu",
-        "storage_dtype": "float32",
+        "datasets": sets, "target": str(root / "target"), "device": "cpu", "storage_dtype": "float32",
     }  # fmt: skip
     decide(extract.project, f"{2:016x}")
     config = from_mapping(ExtractConfig, plans.attempt_config(extract))
