@@ -24,6 +24,7 @@ from datetime import timedelta
 from pathlib import Path
 
 import environ
+from celery.schedules import crontab
 from csp.constants import NONE, SELF
 from kombu import Queue
 
@@ -168,6 +169,7 @@ CELERY_BEAT_SCHEDULE = {
     "check-engines": {"task": "eagle3web.tasks.check_engines", "schedule": 5.0, "options": {"expires": 5}},
     "send-notifications": {"task": "eagle3web.tasks.send_notifications", "schedule": 5.0, "options": {"expires": 5}},
     "sample-host": {"task": "eagle3web.tasks.sample_host", "schedule": 5.0, "options": {"expires": 5}},
+    "prune": {"task": "eagle3web.tasks.prune", "schedule": crontab(hour=3, minute=30), "options": {"expires": 3600}},
     "thin-samples": {"task": "eagle3web.tasks.thin_samples", "schedule": 600.0, "options": {"expires": 600}},
 }
 CELERY_BEAT_SCHEDULE_FILENAME = str(EAGLE3_HOME / "celerybeat-schedule")

@@ -13,7 +13,7 @@ from celery.signals import worker_ready
 from django.conf import settings
 from django.db import connection, transaction
 
-from eagle3web.domain import datasets, deliveries, engines, hosts, launch, lineage, notifications, thinning
+from eagle3web.domain import datasets, deliveries, engines, hosts, launch, lineage, notifications, pruning, thinning
 from eagle3web.domain import reconcile as reconciling
 from eagle3web.domain.clock import database_now
 from eagle3web.models import Run
@@ -99,11 +99,35 @@ def thin_samples() -> None:
     deliveries.forget_old()
 
 
+@shared_task
+def prune() -> None:
+    """Give up what the rules find, and let every host delete what it has of it. Nothing while no rule is switched on."""
+    pruning.prune_all()
+    remove_everywhere()
+
+
+@shared_task
+def remove_pruned() -> None:
+    """Delete what this host has of pruned things, some at a time."""
+    if not pruning.remove():
+        remove_pruned.apply_async(**_to(settings.EAGLE3_HOST))
+
+
+def remove_everywhere() -> None:
+    """Ask the hosts that have something of pruned things to delete it; any one will do for rows of the database."""
+    if not pruning.has_waiting():
+        return
+    heard = set(hosts.listening())
+    for host in {"", *pruning.waiting_hosts()} & {"", *heard}:
+        remove_pruned.apply_async(**_to(host))
+
+
 @worker_ready.connect
 def begin(**_signal: Any) -> None:
     """A worker that starts reports itself and looks after what an earlier one left behind, broker or not."""
     hosts.report()
     reconciling.reconcile_host()
+    pruning.remove(time_s=5)
     connection.close()
 
 

@@ -9,7 +9,8 @@ from dataclasses import dataclass, field
 from django.db.models import Exists, OuterRef, QuerySet
 
 from eagle3web.enums import InputKind, RunStatus, Stage
-from eagle3web.models import Run, RunInput
+from eagle3web.models import Project, Run, RunInput
+from eagle3web.queries import pruned
 from pipeline.errors import ConfigError
 
 MAKES: dict[str, frozenset[str]] = {
@@ -30,13 +31,18 @@ class Input:
 
 
 def connect(run: Run, inputs: Iterable[Input]) -> None:
-    """Write down what a new run is made of. Raises ConfigError for a source that does not make it, or of another project."""
+    """Write down what a new run is made of. Raises ConfigError for a source that does not make it, of another project, or whose
+    hidden states were pruned."""
+    # Nothing that is taken here is given up meanwhile (domain.pruning holds the same row).
+    Project.objects.select_for_update(no_key=True).get(pk=run.project_id)
     for made in inputs:
         if made.source is not None:
             if made.source.project_id != run.project_id:
                 raise ConfigError(f"{made.source} belongs to another project")
             if made.kind not in MAKES.get(made.source.stage, frozenset()):
                 raise ConfigError(f"{made.source} makes no {made.kind.label}")
+            if made.kind == InputKind.HIDDEN and (gone := pruned.shards_of(made.source.pk)) is not None:
+                raise ConfigError(f"the hidden states of {made.source} were pruned on {gone.decided_at:%d %B %Y}; extract anew")
         RunInput.objects.create(run=run, source=made.source, kind=made.kind, ref=dict(made.ref))
 
 

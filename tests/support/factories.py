@@ -9,7 +9,17 @@ from django.conf import settings
 from django.contrib.auth.models import Group, Permission
 from django.utils import timezone
 
-from eagle3web.enums import AttemptStatus, DatasetState, EngineState, InputKind, Review, RevisionState, RunStatus, Stage
+from eagle3web.enums import (
+    AttemptStatus,
+    DatasetState,
+    EngineState,
+    InputKind,
+    Prunable,
+    Review,
+    RevisionState,
+    RunStatus,
+    Stage,
+)
 from eagle3web.models import (
     Answer,
     AnswerFile,
@@ -35,6 +45,8 @@ from eagle3web.models import (
     Notification,
     NotificationChannel,
     Project,
+    Pruned,
+    RetentionPolicy,
     Run,
     RunInput,
     SavedView,
@@ -374,3 +386,20 @@ def host_sample(of: Host, *, at: datetime | None = None, **fields: Any) -> HostS
 def engine_sample(of: Engine, *, at: datetime | None = None, **fields: Any) -> EngineSample:
     values = {"running": 3, "waiting": 1, "tokens_per_s": 120.0}
     return EngineSample.objects.create(engine=of, at=at or timezone.now(), **values | fields)
+
+
+def policy(kind: Prunable, of: Project | None = None, **fields: Any) -> RetentionPolicy:
+    """A rule that is switched on: after 30 days, and the last one stays."""
+    return RetentionPolicy.objects.create(kind=kind, project=of, **{"enabled": True, "days": 30, "keep_last": 1} | fields)
+
+
+def old_attempt(of: Run, *, days: float = 100, **fields: Any) -> Attempt:
+    """A finished attempt that ended so many days ago; the run is finished, too."""
+    ended = timezone.now() - timedelta(days=days)
+    defaults: dict[str, Any] = {"status": AttemptStatus.FINISHED, "host": "test-host", "ended_at": ended}
+    return attempt(of, **defaults | fields)
+
+
+def pruned(kind: Prunable, of: Run, **fields: Any) -> Pruned:
+    values = {"policy": f"{kind} go after 30 days (rule of all projects)", "host": "test-host", "bytes": 5_000_000, "count": 1}
+    return Pruned.objects.create(kind=kind, run=of, **values | fields)
