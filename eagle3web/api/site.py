@@ -30,6 +30,7 @@ from eagle3web.api import (
     pipelines,
     plans,
     projects,
+    retention,
     reviews,
     run_lists,
     run_marks,
@@ -143,6 +144,7 @@ api.add_router("/checkpoints", checkpoints.router)
 api.add_router("/checkpoints", reviews.router)
 api.add_router("", comments.router)
 api.add_router("/audit", audit.router)
+api.add_router("/retention", retention.router)
 api.add_router("/benchmarks", benchmarks.router)
 api.add_router("/engines", engines.router)
 api.add_router("/hosts", hosts.router)

@@ -14,6 +14,7 @@ from eagle3web.domain.fitting import fit
 from eagle3web.domain.runs import NotAllowedNow
 from eagle3web.enums import Review
 from eagle3web.models import Attempt, Checkpoint, Project, User
+from eagle3web.queries import pruned
 from pipeline.artifacts import Home
 from pipeline.drafter_events import CheckpointSaved
 
@@ -74,7 +75,7 @@ def promote(checkpoint: Checkpoint, *, user: User | None, anyway: bool = False) 
         if row.promoted:
             return False
         if row.removed_at is not None:
-            raise NotAllowedNow(f"the files of {row} were deleted by training")
+            raise NotAllowedNow(f"the files of {row} were deleted")
         if row.review != Review.APPROVED and not anyway:
             raise NotApprovedError(f"{row} is {row.review or 'not proposed yet'}, not approved")
         before = Checkpoint.objects.filter(project=project, promoted=True).first()
@@ -91,7 +92,12 @@ def promote(checkpoint: Checkpoint, *, user: User | None, anyway: bool = False) 
 def folder_of(checkpoint: Checkpoint) -> Path:
     """The folder with the exported files. Raises FilesAwayError where it is gone, on another host, or no place of ours."""
     if checkpoint.removed_at is not None:
-        raise FilesAwayError("Training deleted these files to make room for better or newer ones.")
+        gone = pruned.of_checkpoint(checkpoint.pk)
+        raise FilesAwayError(
+            f"These files were pruned on {gone.decided_at:%Y-%m-%d}: {gone.policy}."
+            if gone
+            else "Training deleted these files to make room for better or newer ones."
+        )
     root = Home(Path(settings.EAGLE3_HOME)).checkpoints(checkpoint.project.slug, checkpoint.run_id).resolve()
     path = Path(checkpoint.path).resolve()
     if root not in path.parents:

@@ -82,7 +82,7 @@ VERBS = {Review.PROPOSED: "propose", Review.APPROVED: "approve", Review.REJECTED
 
 def _check(row: Checkpoint, state: Review, user: User) -> None:
     if state != Review.REJECTED and row.removed_at is not None:
-        raise NotAllowedNow(f"the files of {row} were deleted by training")
+        raise NotAllowedNow(f"the files of {row} were deleted")
     if row.review not in FROM[state]:
         stands = f"is {row.review} already" if row.review else "was not proposed yet"
         raise NotAllowedNow(f"{row} {stands}")

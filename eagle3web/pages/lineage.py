@@ -7,9 +7,9 @@ from django.urls import reverse
 
 from eagle3web.enums import InputKind, Stage
 from eagle3web.formats import count, times, tokens
-from eagle3web.models import BenchmarkRow, Checkpoint, Run, RunInput
+from eagle3web.models import BenchmarkRow, Checkpoint, Pruned, Run, RunInput
 from eagle3web.pages.graph import Drawing, Node, draw
-from eagle3web.queries import lineage
+from eagle3web.queries import lineage, pruned
 
 COLUMNS = ("datasets", Stage.GENERATE, Stage.EXTRACT, Stage.TRAIN, "checkpoint", Stage.BENCHMARK)
 
@@ -32,6 +32,9 @@ class _Facts:
     checkpoints: list[Checkpoint]
     measured: dict[int, str]
     exclusions: dict[int, str]
+    pruned: dict[int, Pruned]
+    """Extraction → when its hidden states went."""
+    pruned_checkpoints: set[int]
     looked_at: int | None
     """The checkpoint that the page is about."""
 
@@ -40,12 +43,15 @@ def lineage_of(run_id: int, *, checkpoint_id: int | None = None) -> Lineage:
     """The family of a run, seen from that run, or from a checkpoint of it. About a dozen queries, however large it is."""
     family = lineage.family(run_id)
     of_stage = {stage: [run.pk for run in family.runs if run.stage == stage] for stage in Stage}
+    checkpoints = lineage.checkpoints_of(of_stage[Stage.TRAIN])
     facts = _Facts(
         tokens=lineage.tokens_of(of_stage[Stage.GENERATE]),
         speedups=lineage.speedups_of(of_stage[Stage.BENCHMARK]),
-        checkpoints=lineage.checkpoints_of(of_stage[Stage.TRAIN]),
+        checkpoints=checkpoints,
         measured=lineage.drafters_measured(of_stage[Stage.BENCHMARK]),
         exclusions=lineage.exclusions_of(of_stage[Stage.EXTRACT] + of_stage[Stage.TRAIN]),
+        pruned=pruned.shards_of_runs(of_stage[Stage.EXTRACT]),
+        pruned_checkpoints=pruned.of_checkpoints(row.pk for row in checkpoints if row.removed_at),
         looked_at=checkpoint_id,
     )
     nodes = [_run_node(run, facts) for run in family.runs]
@@ -64,6 +70,8 @@ def _run_node(run: Run, facts: _Facts) -> Node:
         fact = times(row.speedup)
     left_out = facts.exclusions.get(run.pk)
     notes = (left_out,) if left_out else ()
+    if (gone := facts.pruned.get(run.pk)) is not None:
+        fact, notes = "states pruned", (*notes, f"hidden states pruned on {gone.decided_at:%Y-%m-%d}: {gone.policy}")
     return Node(
         key=f"r{run.pk}", column=COLUMNS.index(run.stage) if run.stage in COLUMNS else 0, order=run.pk,
         title=f"r{run.pk} {run.stage}", state=run.status, words=run.status, fact=fact, href=reverse("run", args=[run.pk]),
@@ -98,7 +106,7 @@ def _checkpoint_nodes(runs: Sequence[Run], inputs: Sequence[RunInput], facts: _F
     for run in runs:
         saved = [row for row in facts.checkpoints if row.run_id == run.pk]
         shown = [row for row in saved if row.best or row.path in measured or row.pk == facts.looked_at] or saved[-1:]
-        found += [_checkpoint_node(row) for row in shown]
+        found += [_checkpoint_node(row, is_pruned=row.pk in facts.pruned_checkpoints) for row in shown]
         if not shown and any(row.source_id == run.pk for row in inputs):
             found.append(
                 Node(key=f"t{run.pk}", column=4, order=run.pk, title="checkpoint", state="pending", words="to come", fact="")
@@ -106,10 +114,11 @@ def _checkpoint_nodes(runs: Sequence[Run], inputs: Sequence[RunInput], facts: _F
     return found
 
 
-def _checkpoint_node(row: Checkpoint) -> Node:
+def _checkpoint_node(row: Checkpoint, *, is_pruned: bool) -> Node:
     measured = row.metrics.get("accept_length")
     state = "stopped" if row.removed_at else "finished"
-    words = "removed" if row.removed_at else "promoted" if row.promoted else "best" if row.best else "saved"
+    gone = "pruned" if is_pruned else "removed"
+    words = gone if row.removed_at else "promoted" if row.promoted else "best" if row.best else "saved"
     return Node(
         key=f"c{row.pk}", column=4, order=row.run_id + row.step / 10**12, title=f"step {count(row.step)}", state=state,
         words=words, fact=f"accept {measured:.2f}" if isinstance(measured, float) else "", href=_place(row),

@@ -22,7 +22,7 @@ from eagle3web.pages.lineage import lineage_of
 from eagle3web.pages.rights import Rights
 from eagle3web.pages.stages import PARTS, StagePart
 from eagle3web.pokes import project_topic, run_topic
-from eagle3web.queries import log, points, runs, talk
+from eagle3web.queries import log, points, pruned, runs, talk
 
 FRAGMENTS = {
     "run-head": "runs/_head.html",
@@ -121,13 +121,17 @@ class RunPage:
         return self._slow
 
     def details(self, attempt: Attempt) -> dict[str, Any]:
-        """What does not change while somebody looks: the config, and the charts up to now. About five queries."""
+        """What does not change while somebody looks: the config, and the charts up to now. About seven queries."""
         full = Attempt.objects.select_related("run").get(pk=attempt.pk)
         before = Attempt.objects.filter(run=self.run_id, number=self.number - 1).first()
         last = points.newest_id(attempt.pk)
+        gone = pruned.of_attempt(attempt.pk)
+        shards = pruned.shards_of(self.run_id)
         return self.part.details(full.run, full, last) | {
             "config": full.config,
             "versions": full.versions,
+            "pruned": gone,
+            "gone": [*gone.values(), *([shards] if shards else [])],
             "previous": before,
             "differences": differences(before.config, full.config) if before else [],
             "points_after": last,

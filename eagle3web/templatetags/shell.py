@@ -106,6 +106,9 @@ def _shared_items(request: HttpRequest) -> list[Item]:
         Item(word, icon, reverse(route), name == route or name in inside, fragment)
         for word, icon, route, inside, fragment in places
     ]
+    if request.user.has_perm("eagle3web.change_retentionpolicy"):
+        inside = {"retention", "retention-rule", "retention-prune", "retention-drop"}
+        items.append(Item("Retention", "retention", reverse("retention"), name in inside))
     if request.user.has_perm("eagle3web.view_auditentry"):
         items.append(Item("Audit", "audit", reverse("audit"), name == "audit"))
     if request.user.is_staff:

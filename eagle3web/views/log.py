@@ -9,8 +9,9 @@ from django.http import HttpRequest, HttpResponse, HttpResponseBase, JsonRespons
 from django.shortcuts import get_object_or_404
 from django.views.decorators.http import require_safe
 
+from eagle3web.enums import Prunable
 from eagle3web.models import Attempt, LogChunk
-from eagle3web.queries import log
+from eagle3web.queries import log, pruned
 from eagle3web.views.access import looking
 
 WINDOW = 1000
@@ -35,6 +36,9 @@ def lines(request: HttpRequest, run_id: int, number: int) -> HttpResponse:
 def download(request: HttpRequest, run_id: int, number: int) -> HttpResponseBase:
     """log.txt as it was written, whole; as a file, so that no browser takes it for a page."""
     attempt = get_object_or_404(Attempt.objects.only("pk"), run=run_id, number=number)
+    if (gone := pruned.of_attempt(attempt.pk).get(Prunable.LOGS)) is not None:
+        said = f"This log was pruned on {gone.decided_at:%Y-%m-%d}: {gone.policy}.\n"
+        return HttpResponse(said, status=410, content_type="text/plain; charset=utf-8")
     chunks = LogChunk.objects.filter(attempt=attempt.pk).order_by("offset").values_list("data", flat=True)
     return StreamingHttpResponse(
         _from_loop(chunks) if isinstance(request, ASGIRequest) else _from_thread(chunks),

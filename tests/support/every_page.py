@@ -11,12 +11,13 @@ from django.urls import URLPattern, URLResolver, get_resolver, resolve
 from django.utils import timezone
 
 from eagle3web.domain.datasets import import_file
+from eagle3web.enums import Prunable
 from eagle3web.models import Attempt, Checkpoint, Project, User
 from tests.support import factories as make
 from tests.support import told
 
 NOT_PAGES = re.compile(
-    r"api/|admin/|healthz|favicon|sign-in/|sign-out/|search/|needs/|.*/(prompts|samples|points|summary|log)/$|.*\.(csv|json|tar|txt)$"
+    r"api/|admin/|healthz|favicon|sign-in/|sign-out/|search/|needs/|.*/(prompts|samples|points|summary|log|preview)/$|.*\.(csv|json|tar|txt)$"
     r"|.*/(flag|exclude|keep|dismiss|save|stop|tag|star|tags|views|comments|revoke|test|time-zone|password|tokens|remove)/$"
     r"|comments/|(projects|answers|budgets|runs|checkpoints|benchmarks)/$|$"
 )
@@ -48,6 +49,9 @@ def make_pages(user: User, folder: Path) -> dict[str, str]:
     make.comment(checkpoint, "Better than **r2**, see [the list](/runs/).", author=user)
     make.comment(run.run, "Slow today.", author=user)
     make.audit("run.stop", f"run {run.run_id}", user=user)
+    make.policy(Prunable.LOGS)
+    own = make.policy(Prunable.LOGS, empty, enabled=False)
+    make.pruned(Prunable.LOGS, failed.run, attempt=failed)
     return {
         "overview": "/projects/kimi/",
         "overview of nothing": f"/projects/{empty.slug}/",
@@ -104,6 +108,10 @@ def make_pages(user: User, folder: Path) -> dict[str, str]:
         "channel": f"/me/channels/{channel.pk}/",
         "own password": "/me/password/",
         "audit": "/audit/",
+        "retention": "/retention/",
+        "retention rule": "/retention/rules/logs/?project=kimi",
+        "forget a retention rule": f"/retention/own/{own.pk}/drop/",
+        "remove what is old": "/retention/prune/",
         "nothing there": "/nowhere/",
     }
 

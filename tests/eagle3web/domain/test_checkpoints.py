@@ -89,7 +89,7 @@ def test_promote_asks_for_an_approval(attempt: Attempt, review: str) -> None:
 
 def test_promote_refuses_what_was_deleted(attempt: Attempt) -> None:
     row = factories.checkpoint(attempt, removed_at=attempt.started_at)
-    with pytest.raises(NotAllowedNow, match="deleted by training"):
+    with pytest.raises(NotAllowedNow, match="were deleted"):
         checkpoints.promote(row, user=None)
 
 

@@ -98,7 +98,7 @@ def test_words_that_do_not_follow_one_another_are_refused(row: Checkpoint, ada: 
 def test_deleted_files_are_not_proposed_or_approved_but_can_be_rejected(row: Checkpoint, ada: User, ben: User) -> None:
     reviews.propose(row, user=ada)
     Checkpoint.objects.update(removed_at=row.saved_at)
-    with pytest.raises(NotAllowedNow, match="deleted by training"):
+    with pytest.raises(NotAllowedNow, match="were deleted"):
         reviews.approve(row, user=ben)
     reviews.reject(row, user=ben, note="gone")
     row.refresh_from_db()
