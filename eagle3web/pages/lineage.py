@@ -63,7 +63,7 @@ def lineage_of(run_id: int, *, checkpoint_id: int | None = None) -> Lineage:
 
 
 def _run_node(run: Run, facts: _Facts) -> Node:
-    fact = ""
+    fact, words = "", str(run.status)
     if run.pk in facts.tokens:
         fact = f"{tokens(facts.tokens[run.pk])} tok"
     elif (row := facts.speedups.get(run.pk)) is not None:
@@ -71,10 +71,10 @@ def _run_node(run: Run, facts: _Facts) -> Node:
     left_out = facts.exclusions.get(run.pk)
     notes = (left_out,) if left_out else ()
     if (gone := facts.pruned.get(run.pk)) is not None:
-        fact, notes = "states pruned", (*notes, f"hidden states pruned on {gone.decided_at:%Y-%m-%d}: {gone.policy}")
+        words, notes = "states pruned", (*notes, f"hidden states pruned on {gone.decided_at:%Y-%m-%d}: {gone.policy}")
     return Node(
         key=f"r{run.pk}", column=COLUMNS.index(run.stage) if run.stage in COLUMNS else 0, order=run.pk,
-        title=f"r{run.pk} {run.stage}", state=run.status, words=run.status, fact=fact, href=reverse("run", args=[run.pk]),
+        title=f"r{run.pk} {run.stage}", state=run.status, words=words, fact=fact, href=reverse("run", args=[run.pk]),
         notes=notes,
     )  # fmt: skip
 

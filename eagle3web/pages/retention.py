@@ -138,7 +138,7 @@ def prune_question(seen: Preview) -> Question:
         Point("info", "It cannot be brought back. Each host deletes its own files, within seconds where its worker is heard."),
     ]
     return Question(
-        title=f"Remove {count(seen.things)} things, {size(seen.bytes)}?",
+        title=f"Remove {count(seen.things)} {'thing' if seen.things == 1 else 'things'}, {size(seen.bytes)}?",
         points=points,
         act="Remove",
         refuse="Keep everything",

@@ -99,7 +99,7 @@ def test_the_rule_of_all_projects_cannot_be_forgotten(admin: Client, project: Pr
 
 def test_removing_asks_with_numbers_and_then_gives_up_what_it_named(admin: Client, project: Project) -> None:
     make.policy(Prunable.LOGS)
-    assert "Remove 1 things, 2.0" in admin.get("/retention/prune/").content.decode()
+    assert "Remove 1 thing, 2.0" in admin.get("/retention/prune/").content.decode()
     answer = admin.post("/retention/prune/", headers={"HX-Request": "true"})
     assert (answer.status_code, answer.headers["HX-Redirect"]) == (204, "/retention/")
     row = Pruned.objects.get()
