@@ -15,6 +15,9 @@ from django.apps import AppConfig
 from django.conf import settings
 from django.core.checks import CheckMessage, Error
 from django.core.checks import Warning as Caution
+from django.core.exceptions import ValidationError
+
+from eagle3web.models.tags import validate_tags
 
 SOCKET_PATH_LIMIT = 107
 """Bytes that Linux takes as a socket's path."""
@@ -126,6 +129,14 @@ def _check_hosts() -> Iterator[CheckMessage]:
             "and begin with a letter or a digit.",
             hint="Set it to this machine's name as people know it.",
             id="eagle3web.E009",
+        )
+    try:
+        validate_tags(settings.EAGLE3_HOST_TAGS)
+    except ValidationError as error:
+        yield Error(
+            f"EAGLE3_HOST_TAGS: {' '.join(error.messages)}",
+            hint="Write tags separated by commas, such as h200,nvme.",
+            id="eagle3web.E011",
         )
 
 

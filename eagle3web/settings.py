@@ -7,6 +7,7 @@ EAGLE3_SECRET_KEY      default: generated once, kept in EAGLE3_HOME/secret_key
 EAGLE3_ALLOWED_HOSTS   comma-separated names that the site answers to (default: localhost)
 EAGLE3_ORIGINS         comma-separated origins trusted behind a proxy, such as https://eagle3.example
 EAGLE3_HOST            this machine's name in the dashboard (default: its host name)
+EAGLE3_HOST_TAGS       comma-separated tags that runs may ask for, such as h200,nvme (default: none)
 EAGLE3_IMPORT_ROOT     folder below which datasets may be imported by path (default EAGLE3_HOME/imports)
 EAGLE3_NOTIFY_HOSTS    comma-separated hosts (HOST or HOST:PORT) that people's webhooks and mails may go to (default: none)
 EAGLE3_TIME_ZONE       zone of people who did not choose one (default UTC)
@@ -35,6 +36,7 @@ EAGLE3_HOME = Path(env.str("EAGLE3_HOME", str(BASE_DIR / "var"))).resolve()
 with contextlib.suppress(OSError):  # the system check eagle3web.E001 says what is wrong with the folder
     EAGLE3_HOME.mkdir(parents=True, exist_ok=True)
 EAGLE3_HOST: str = env.str("EAGLE3_HOST", socket.gethostname())
+EAGLE3_HOST_TAGS: list[str] = env.list("EAGLE3_HOST_TAGS", default=[])
 EAGLE3_IMPORT_ROOT = Path(env.str("EAGLE3_IMPORT_ROOT", str(EAGLE3_HOME / "imports"))).resolve()
 
 DEBUG: bool = env.bool("EAGLE3_DEBUG", False)

@@ -13,7 +13,18 @@ from celery.signals import worker_ready
 from django.conf import settings
 from django.db import connection, transaction
 
-from eagle3web.domain import datasets, deliveries, engines, hosts, launch, lineage, notifications, pruning, thinning
+from eagle3web.domain import (
+    datasets,
+    deliveries,
+    engines,
+    hosts,
+    launch,
+    lineage,
+    notifications,
+    placement,
+    pruning,
+    thinning,
+)
 from eagle3web.domain import reconcile as reconciling
 from eagle3web.domain.clock import database_now
 from eagle3web.models import Run
@@ -39,12 +50,21 @@ def launch_followers(run: Run) -> None:
 
 @shared_task
 def launch_run(run_id: int, number: int) -> None:
-    """Start attempt `number` of a run on this host, or pass the message on to the host that the run names."""
-    host = Run.objects.filter(pk=run_id).values_list("host", flat=True).first()
-    if host and host != settings.EAGLE3_HOST:
-        launch_run.apply_async((run_id, number), **_to(host))
-    else:
-        launch.launch(run_id, number)
+    """Find the host for attempt `number` of a run, and start it there. With none it stays queued; beat asks again."""
+    run = Run.objects.filter(pk=run_id).first()
+    if run is not None:
+        last = placement.last_hosts([run]).get(run.pk, "")
+        place = placement.Hosts.read(heard=settings.EAGLE3_HOST).place(run, last_host=last)
+        if place.host == settings.EAGLE3_HOST:
+            launch.launch(run_id, number)
+        elif place.host:
+            launch_here.apply_async((run_id, number), **_to(place.host))
+
+
+@shared_task
+def launch_here(run_id: int, number: int) -> None:
+    """Start attempt `number` of a run on this host, which was found for it; not if somebody was faster than the message."""
+    launch.launch(run_id, number)
 
 
 @shared_task
@@ -54,8 +74,7 @@ def reconcile() -> None:
     for host in listening:
         reconcile_host.apply_async(**_to(host), expires=BEAT_S)
     for found in reconciling.forgotten_launches():
-        if found.host in {"", *listening}:
-            launch_run.apply_async((found.run_id, found.number), **_to(found.host), expires=BEAT_S)
+        launch_here.apply_async((found.run_id, found.number), **_to(found.host), expires=BEAT_S)
     datasets.fail_abandoned_imports()
 
 
@@ -132,5 +151,5 @@ def begin(**_signal: Any) -> None:
 
 
 def _to(host: str) -> dict[str, Any]:
-    """Routing options: the queue of a host, or the common one."""
-    return {"queue": f"host.{host}" if host else settings.CELERY_TASK_DEFAULT_QUEUE}
+    """Routing options: the queue of a host."""
+    return {"queue": f"host.{host}"}

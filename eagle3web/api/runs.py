@@ -17,10 +17,10 @@ from eagle3web.api.base import Body, Id, Out, Page, page
 from eagle3web.api.errors import Problem
 from eagle3web.api.new_runs import CONCURRENCY, NewRun, start
 from eagle3web.api.run_filter import RunFilter, all_runs, chosen
-from eagle3web.domain import leases, lineage, runs
+from eagle3web.domain import runs
 from eagle3web.domain.clock import database_now
 from eagle3web.domain.shown import shown_run
-from eagle3web.enums import RunStatus
+from eagle3web.domain.waits import waits
 from eagle3web.models import Attempt, Project, Run
 
 router = Router(tags=["runs"])
@@ -155,15 +155,13 @@ def find(run_id: int) -> Run:
 
 
 def judged(found: Iterable[Any]) -> list[Run]:
-    """The runs with the word that the screen shows, by their last attempts; two queries for all."""
+    """The runs with the word that the screen shows, by their last attempts; two queries for all, and five for the queued."""
     rows = list(found)
     attempts = Attempt.objects.defer("config").in_bulk([run.last_attempt_id for run in rows if run.last_attempt_id])
-    held = lineage.held(run for run in rows if run.status == RunStatus.QUEUED)
+    waiting = waits(rows)
     now = database_now()
     for run in rows:
-        holder = leases.holder(run) if run.status == RunStatus.QUEUED else None
-        attempt = attempts.get(run.last_attempt_id)
-        run.shown = shown_run(run, attempt, now, held=held.get(run.pk, ""), holder=holder)
+        run.shown = shown_run(run, attempts.get(run.last_attempt_id), now, waits=waiting.get(run.pk, ""))
     return rows
 
 

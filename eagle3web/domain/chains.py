@@ -25,6 +25,7 @@ class Naming(TypedDict, total=False):
     title: str
     tags: Iterable[str]
     host: str
+    host_tags: Sequence[str] | None
     devices: Sequence[str]
     cloned_from: Run | None
 
@@ -48,10 +49,17 @@ class Chain:
 
 
 def start_chain(
-    project: Project, chain: Chain, *, user: User | None, title: str = "", tags: Iterable[str] = (), host: str = ""
+    project: Project,
+    chain: Chain,
+    *,
+    user: User | None,
+    title: str = "",
+    tags: Iterable[str] = (),
+    host: str = "",
+    host_tags: Sequence[str] | None = None,
 ) -> list[Run]:
     """Queue all runs of a pipeline, the first one ready to start; all or none. Raises ConfigError."""
-    named = Naming(title=title, tags=list(tags), host=host)
+    named = Naming(title=title, tags=list(tags), host=host, host_tags=host_tags)
     with transaction.atomic():
         generate = start_generate(
             project, engines=chain.engines, concurrency=chain.concurrency, order=chain.order, user=user, **named

@@ -14,7 +14,7 @@ from typing import Any
 from django.conf import settings
 from django.db import transaction
 
-from eagle3web.domain import attempts, controls, leases, lineage, plans, procfs
+from eagle3web.domain import attempts, controls, leases, lineage, placement, plans, procfs
 from eagle3web.enums import AttemptStatus, RunStatus, Stage
 from eagle3web.models import Attempt, DatasetProgress, Run, TokenBudget
 from pipeline.artifacts import Home, write_json
@@ -66,8 +66,11 @@ def _create(run: Run, number: int) -> Attempt:
         raise _NotOursError("the message is about another attempt")
     if held := lineage.held_words(run):
         raise _NotOursError(f"it {held}")
+    place = placement.here(run)
+    if not place.host:
+        raise _NotOursError(f"it {place.waits}")
     folder = Home(settings.EAGLE3_HOME).attempt(run.pk, number)
-    config = plans.attempt_config(run)
+    config = plans.attempt_config(run, devices=place.devices)
     attempt = Attempt.objects.create(
         run=run,
         number=number,
@@ -79,7 +82,7 @@ def _create(run: Run, number: int) -> Attempt:
         git_sha=git_sha(),
         versions={"python": platform.python_version(), "django": version("django")},
     )
-    if not leases.take(attempt, leases.needed(run)):
+    if not leases.take(attempt, leases.needed(run, place.devices)):
         raise _NotOursError("another attempt holds what it needs")
     left = _left_on_disk(run, number, config)
     for position, plan in enumerate(_dataset_plans(run.stage, config)):

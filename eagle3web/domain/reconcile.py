@@ -12,7 +12,7 @@ from pathlib import Path
 from django.conf import settings
 from django.db.models import Max, Q
 
-from eagle3web.domain import attempts, lineage, procfs, verdict
+from eagle3web.domain import attempts, lineage, placement, procfs, verdict
 from eagle3web.domain.clock import database_now
 from eagle3web.domain.event_lines import last_word
 from eagle3web.domain.ingest import Ingestor
@@ -30,7 +30,7 @@ log = logging.getLogger(__name__)
 
 @dataclass(frozen=True)
 class Launch:
-    """A message that should have been sent: attempt `number` of a queued run, to `host` or to anyone."""
+    """A message that should have been sent: attempt `number` of a queued run, to the host that would take it."""
 
     run_id: int
     number: int
@@ -68,12 +68,21 @@ def reconcile_silent_hosts() -> list[Attempt]:
 
 
 def forgotten_launches() -> list[Launch]:
-    """Queued runs that wait for no other one, as the messages that would launch them: the first ones may be lost, and one too
-    many does no harm."""
-    queued = (
-        Run.objects.filter(~lineage.is_held(), status=RunStatus.QUEUED).annotate(last=Max("attempts__number")).order_by("id")
-    )
-    return [Launch(run.pk, (run.last or 0) + 1, run.host) for run in queued]
+    """Queued runs that wait for no other one and that a host takes, as the messages that would launch them: the first ones may
+    be lost, and one too many does no harm. The oldest run gets its devices first."""
+    queued = Run.objects.filter(~lineage.is_held(), status=RunStatus.QUEUED).defer("config").order_by("id")
+    waiting = list(queued.annotate(last=Max("attempts__number")))
+    if not waiting:
+        return []
+    # Whoever asks is a worker, and alive.
+    hosts, before = placement.Hosts.read(heard=settings.EAGLE3_HOST), placement.last_hosts(waiting)
+    found = []
+    for run in waiting:
+        place = hosts.place(run, last_host=before.get(run.pk, ""))
+        if place.host:
+            hosts.keep(place, run)
+            found.append(Launch(run.pk, (run.last or 0) + 1, place.host))
+    return found
 
 
 def _why_gone(attempt: Attempt) -> str:

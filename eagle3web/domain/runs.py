@@ -30,11 +30,13 @@ def create_run(
     title: str = "",
     tags: Iterable[str] = (),
     host: str = "",
+    host_tags: Iterable[str] | None = None,
     devices: Iterable[str] = (),
     inputs: Iterable[lineage.Input] = (),
     cloned_from: Run | None = None,
 ) -> Run:
-    """A queued run with a frozen config, which starts when the sources among its inputs are finished.
+    """A queued run with a frozen config, which starts when the sources among its inputs are finished. It asks for hosts with
+    the project's tags unless `host_tags` names others.
 
     Raises pipeline.errors.ConfigError when the config makes no sense, or when a source does not make what it is taken for.
     """
@@ -48,6 +50,7 @@ def create_run(
             config=frozen,
             config_hash=config_hash(frozen),
             host=host,
+            host_tags=list(project.host_tags if host_tags is None else host_tags),
             devices=list(devices),
             author=user,
             cloned_from=cloned_from,
@@ -68,6 +71,7 @@ def clone(run: Run, *, user: User | None, changes: Mapping[str, Any]) -> Run:
         title=run.title,
         tags=run.tags,
         host=run.host,
+        host_tags=run.host_tags,
         devices=run.devices,
         inputs=lineage.inputs_of(run),
         cloned_from=run,

@@ -11,7 +11,7 @@ from django.conf import settings
 
 from eagle3web.enums import AttemptStatus, RunStatus, ShownState
 from eagle3web.formats import duration
-from eagle3web.models import Attempt, Lease, Run
+from eagle3web.models import Attempt, Run
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -43,14 +43,11 @@ def shown_state(attempt: Attempt, now: datetime) -> Shown:
     )
 
 
-def shown_run(run: Run, attempt: Attempt | None, now: datetime, *, held: str = "", holder: Lease | None = None) -> Shown:
-    """Judge a run by its last attempt. A queued one has nobody to judge yet: it waits for another run (`held`, of
-    lineage.held_words), for what another one has (`holder`, of leases.holder), or for a worker."""
-    if run.status == RunStatus.QUEUED and held:
-        return Shown(state=ShownState.QUEUED, words=held)
+def shown_run(run: Run, attempt: Attempt | None, now: datetime, *, waits: str = "") -> Shown:
+    """Judge a run by its last attempt. A queued one has nobody to judge yet: it waits for what `waits` says (domain.waits), or
+    for a worker."""
     if run.status == RunStatus.QUEUED:
-        waits = f"waits for {holder.attempt}, which holds {holder}" if holder else "waits for a worker"
-        return Shown(state=ShownState.QUEUED, words=waits)
+        return Shown(state=ShownState.QUEUED, words=waits or "waits for a worker")
     if attempt is None:
         return Shown(state=ShownState(run.status), words="never started")
     return shown_state(attempt, now)

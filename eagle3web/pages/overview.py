@@ -8,6 +8,7 @@ from typing import Any
 from eagle3web.domain import lineage
 from eagle3web.domain.clock import database_now
 from eagle3web.domain.forecasts import ProjectForecast, forecast
+from eagle3web.domain.waits import waits
 from eagle3web.enums import DatasetState, ShownState
 from eagle3web.formats import duration, of, rate, tokens
 from eagle3web.live.records import Entry, Reading
@@ -140,7 +141,7 @@ class OverviewPage:
         standing = standings(self.project_id)
         live = [_live_run(attempt, now) for attempt in overview.live_attempts(self.project_id)]
         queued = overview.queued_runs(self.project_id)
-        held = lineage.held(queued)
+        waiting, held = waits(queued), lineage.held(queued)
         engines, hosts = overview.engines(), overview.hosts()
         sums = _sums(standing)
         history, ahead = self._read_slow(project, now)
@@ -160,7 +161,7 @@ class OverviewPage:
             "live": live,
             "best": best_of_project(self.project_id),
             "quiet": [run for run in live if run.clocks.state not in (ShownState.RUNNING, ShownState.STARTING)],
-            "queued": [(run, held.get(run.pk) or f"waits for {run.host or 'a worker'}") for run in queued],
+            "queued": [(run, waiting.get(run.pk) or f"waits for {run.host or 'a worker'}") for run in queued],
             "runs": overview.run_count(self.project_id),
             "needs": collect(
                 self.project_id,

@@ -8,13 +8,11 @@ from typing import Any
 from django.template.loader import get_template
 from django.urls import reverse
 
-from eagle3web.domain import leases, lineage
 from eagle3web.domain.clock import database_now
-from eagle3web.domain.health import WORKER_LOST_S
-from eagle3web.domain.shown import shown_run
+from eagle3web.domain.waits import waits
 from eagle3web.enums import RunStatus, ShownState, Stage
 from eagle3web.live.records import Batch, Entry, Reading
-from eagle3web.models import Attempt, Event, Host, Run
+from eagle3web.models import Attempt, Event, Run
 from eagle3web.pages import decisions, fragments
 from eagle3web.pages.clocks import Clocks, clocks, next_change
 from eagle3web.pages.configs import differences
@@ -85,7 +83,7 @@ class RunPage:
             "resumable": run.status in RunStatus.RESUMABLE,
             "live": run.status in RunStatus.LIVE,
             "queued": run.status == RunStatus.QUEUED,
-            "waits": waits_for(run, now) if run.status == RunStatus.QUEUED else "",
+            "waits": waits_for(run) if run.status == RunStatus.QUEUED else "",
             "look_again": next_change(attempts, now),
             "lineage": lineage_of(self.run_id),
             "comments_stamp": talk.stamp(run=self.run_id),
@@ -181,16 +179,10 @@ class RunPage:
         return {f"d-{key}": html for key, (_, html) in self._items.items()}
 
 
-def waits_for(run: Run, now: datetime) -> str:
+def waits_for(run: Run) -> str:
     """What keeps a queued run from its start, in words."""
-    if held := lineage.held_words(run):
-        return held
-    if (holder := leases.holder(run)) is not None:
-        return shown_run(run, None, now, holder=holder).words
-    heard = Host.objects.filter(seen_at__gt=now - timedelta(seconds=WORKER_LOST_S))
-    if not heard.exists():
-        return "no worker was heard of for a while, so nothing can start; start one on a GPU host"
-    return f"waits for a worker on {run.host}" if run.host else "waits for a worker, which takes seconds"
+    otherwise = f"waits for a worker on {run.host}" if run.host else "waits for a worker, which takes seconds"
+    return waits([run]).get(run.pk, otherwise)
 
 
 def title(context: dict[str, Any]) -> str:

@@ -4,7 +4,7 @@ from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from datetime import datetime
 
-from eagle3web.domain import lineage
+from eagle3web.domain.waits import waits
 from eagle3web.enums import RunStatus, Stage
 from eagle3web.models import Attempt, Run
 from eagle3web.pages.clocks import Clocks, clocks
@@ -63,20 +63,20 @@ class RunRow:
 
 
 def describe(runs: Iterable[Run], now: datetime, *, starred: Collection[int] = frozenset()) -> list[RunRow]:
-    """Four queries for any number of runs."""
+    """Three queries for any number of runs, and five more where some are queued."""
     found = list(runs)
     last = run_list.last_attempts(run.pk for run in found)
     worked = run_list.seconds_worked(run.pk for run in found)
-    held = lineage.held(run for run in found if run.status == RunStatus.QUEUED)
+    waiting = waits(found)
 
     def row(run: Run) -> RunRow:
         attempt, worked_s = last.get(run.pk), worked.get(run.pk)
         marked = run.pk in starred
         if attempt is None or run.status == RunStatus.QUEUED:
-            waits = held.get(run.pk) or f"waits for {run.host or 'a worker'}"
+            words = waiting.get(run.pk) or f"waits for {run.host or 'a worker'}"
             so_far = totals(list(attempt.datasets.all()), forecast=False) if attempt else None
-            waits = waits if run.status == RunStatus.QUEUED else ""
-            return RunRow(run, attempt, None, so_far, worked_s, waits, marked)
+            words = words if run.status == RunStatus.QUEUED else ""
+            return RunRow(run, attempt, None, so_far, worked_s, words, marked)
         judged = clocks(attempt, now)
         made = totals(list(attempt.datasets.all()), forecast=not judged.quiet)
         return RunRow(run, attempt, judged, made, worked_s, "", marked)

@@ -45,16 +45,20 @@ def test_reconcile_asks_every_host_that_listens_and_launches_what_waits(broker: 
     there = factories.run(host="gpu-01")
     factories.run(host="gpu-02")
     tasks.reconcile()
-    assert messages(broker, "celery") == [("launch_run", [anywhere.pk, 1])]
-    assert messages(broker, "host.gpu-01") == [("reconcile_host", []), ("launch_run", [there.pk, 1])]
+    assert messages(broker, "celery") == []
+    assert messages(broker, "host.gpu-01") == [
+        ("reconcile_host", []), ("launch_here", [anywhere.pk, 1]), ("launch_here", [there.pk, 1]),
+    ]  # fmt: skip
     assert messages(broker, "host.gpu-02") == []
 
 
 @pytest.mark.slow
-def test_launch_run_passes_a_message_on_to_the_host_that_the_run_names(broker: Redis) -> None:
-    run = factories.run(host="gpu-01")
+def test_launch_run_passes_a_message_on_to_the_host_that_takes_the_run(broker: Redis) -> None:
+    run, other = factories.run(host_tags=["h200"]), factories.run(host_tags=["b300"])
+    factories.host(name="gpu-01", tags=["h200"])
     tasks.launch_run(run.pk, 1)
-    assert messages(broker, "host.gpu-01") == [("launch_run", [run.pk, 1])]
+    tasks.launch_run(other.pk, 1)
+    assert messages(broker, "host.gpu-01") == [("launch_here", [run.pk, 1])]
     assert not Attempt.objects.exists()
 
 

@@ -1,10 +1,14 @@
-"""A PostgreSQL server of a test's own, from Debian's programs, which want another user than root."""
+"""A PostgreSQL server of a test's own, from Debian's programs, which want another user than root.
+
+python -m tests.support.postgres python -m pytest tests/eagle3web    # the same tests, on PostgreSQL
+"""
 
 import contextlib
 import getpass
 import os
 import shutil
 import subprocess
+import sys
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -21,6 +25,10 @@ class Postgres:
         self.folder = folder
         self.port = port
         self.url = f"postgres://eagle3@127.0.0.1:{port}/postgres"
+
+    def environment(self) -> dict[str, str]:
+        """What makes a test session of its own use this server, and find it where it must go away for a while."""
+        return {"DATABASE_URL": self.url, "EAGLE3_TEST_POSTGRES": f"{self.port} {self.folder}"}
 
     def create(self) -> None:
         self._run("initdb", "--auth", "trust", "--username", "eagle3", "--encoding", "UTF8", "--no-sync")
@@ -59,3 +67,15 @@ def postgres() -> Iterator[Postgres]:
                 server.stop()
     finally:
         shutil.rmtree(folder, ignore_errors=True)
+
+
+def main() -> int:
+    """`python -m tests.support.postgres COMMAND …`: run a command with DATABASE_URL of a server of its own; its exit code."""
+    if PROGRAMS is None:
+        sys.exit("PostgreSQL is not installed: apt-get install postgresql")
+    with postgres() as server:
+        return subprocess.run(sys.argv[1:], env=os.environ | server.environment(), check=False).returncode
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -6,6 +6,7 @@ from typing import Any
 from django.conf import settings
 
 from eagle3web.domain.plans.configs import target_of, validate
+from eagle3web.domain.plans.devices import device_of
 from eagle3web.domain.plans.generate import latest_revision
 from eagle3web.enums import Stage
 from eagle3web.models import Project, Run
@@ -39,7 +40,7 @@ def benchmark_config(train: Run, *, step: int | None = None, devices: Sequence[s
             "held_out_share": train.config["evaluation"]["held_out_share"],
             "chat_template": project.chat_template,
             "chat_template_kwargs": project.chat_template_kwargs,
-            "device": devices[0] if devices else "auto",
+            "device": device_of(devices[:1]),
         }
         | chosen,
     )

@@ -7,6 +7,7 @@ from django.conf import settings
 
 from eagle3web.domain.plans.answers import answer_sets
 from eagle3web.domain.plans.configs import target_of, validate
+from eagle3web.domain.plans.devices import device_of
 from eagle3web.enums import Stage
 from eagle3web.models import Run
 from pipeline.artifacts import Home
@@ -33,10 +34,3 @@ def extract_config(responses: Run, *, devices: Sequence[str] = (), **chosen: Any
         }
         | chosen,
     )
-
-
-def device_of(devices: Sequence[str]) -> str:
-    """The `device` of a config whose run holds these: `map` spreads one model over several."""
-    if len(devices) > 1:
-        return "map"
-    return devices[0] if devices else "auto"

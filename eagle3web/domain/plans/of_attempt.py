@@ -1,10 +1,12 @@
 """The config of an attempt: its run's, with what is known only when it starts."""
 
+from collections.abc import Sequence
 from typing import Any
 
 from django.conf import settings
 
 from eagle3web.domain.exclusions import exclusions_of_attempt
+from eagle3web.domain.plans.devices import ANY_DEVICE, device_of
 from eagle3web.domain.plans.generate import with_changes
 from eagle3web.enums import InputKind, Stage
 from eagle3web.models import Checkpoint, Run, RunInput
@@ -12,8 +14,8 @@ from pipeline.artifacts import Home
 from pipeline.errors import ConfigError
 
 
-def attempt_config(run: Run) -> dict[str, Any]:
-    """The config of the run's next attempt.
+def attempt_config(run: Run, *, devices: Sequence[str] = ()) -> dict[str, Any]:
+    """The config of the run's next attempt, which holds `devices`.
 
     A generation follows what people changed since the run was made. The other stages learn the folders that carry the run's
     number, those that read answers which of them people excluded, and a benchmark the best checkpoint of the training run that
@@ -35,6 +37,9 @@ def attempt_config(run: Run) -> dict[str, Any]:
     if known.get("responses"):
         # Where this host has them: a home that was moved or copied must not write into the one that it came from.
         known["responses"] = str(home.responses(project))
+    if ANY_DEVICE in run.devices and "device" in known:
+        # Only extraction spreads a model over several.
+        known["device"] = device_of(devices if run.stage == Stage.EXTRACT else devices[:1])
     return known
 
 

@@ -8,6 +8,7 @@ from django.conf import settings
 
 from eagle3web.domain.plans.answers import answer_sets
 from eagle3web.domain.plans.configs import target_of, validate
+from eagle3web.domain.plans.devices import device_of
 from eagle3web.domain.target_config import target_number
 from eagle3web.enums import Stage
 from eagle3web.models import Run
@@ -32,7 +33,7 @@ def train_config(
         "project": project.slug,
         "target": target_of(project),
         "checkpoints": "",
-        "device": devices[0] if devices else "auto",
+        "device": device_of(devices[:1]),
     }
     stages = {source.stage for source in sources}
     if stages == {Stage.EXTRACT}:

@@ -4,9 +4,10 @@ from datetime import timedelta
 
 import pytest
 from django.utils import timezone
+from pytest_django import Settings
 
 from eagle3web.domain import hosts, procfs
-from eagle3web.models import Host, HostSample
+from eagle3web.models import AuditEntry, Host, HostSample
 from tests.support import factories
 
 
@@ -36,6 +37,30 @@ def test_listening_leaves_out_who_was_silent_for_long() -> None:
     factories.host(name="gpu-02", seen_at=timezone.now() - timedelta(minutes=6))
     factories.host(name="gpu-03", seen_at=None)
     assert hosts.listening() == ["gpu-01"]
+
+
+@pytest.mark.django_db
+def test_report_tells_the_tags_of_this_host_and_how_its_clock_stands(settings: Settings) -> None:
+    settings.EAGLE3_HOST_TAGS = ["h200", "nvme"]
+    host = hosts.report()
+    assert host.tags == ["h200", "nvme"]
+    assert host.clock_ahead_s is not None
+    assert abs(host.clock_ahead_s) < 1
+
+
+@pytest.mark.django_db
+def test_drain_says_who_and_why_and_a_report_does_not_end_it() -> None:
+    ada, host = factories.user("ada"), factories.host(name="test-host")
+    assert hosts.drain(host, user=ada, reason="new driver")
+    assert not hosts.drain(host, user=None)
+    found = hosts.report()
+    assert (found.drained_by, found.drain_reason, found.drained_at is not None) == (ada, "new driver", True)
+    assert hosts.undrain(host, user=ada)
+    assert not hosts.undrain(host, user=ada)
+    assert (host.drained_at, host.drained_by, host.drain_reason) == (None, None, "")
+    assert list(AuditEntry.objects.order_by("id").values_list("verb", "detail__host")) == [
+        ("host.drain", "test-host"), ("host.undrain", "test-host"),
+    ]  # fmt: skip
 
 
 @pytest.mark.django_db

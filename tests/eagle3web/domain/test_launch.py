@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from django.conf import settings
 
-from eagle3web.domain import launch, plans, procfs, runs
+from eagle3web.domain import hosts, launch, plans, procfs, runs
 from eagle3web.models import Attempt, ControlMessage, DatasetProgress, Lease, Run, TokenBudget, Transition
 from tests.support import factories
 from tests.support.pipelines import chain_of, finish, ready_project
@@ -155,10 +155,10 @@ def test_launch_takes_the_budgets_of_the_moment(run: Run, started: list[list[str
 
 
 def test_launch_tells_an_edit_that_came_between(run: Run, started: list[list[str]], monkeypatch: pytest.MonkeyPatch) -> None:
-    before: Callable[[Run], dict[str, Any]] = plans.attempt_config
+    before: Callable[..., dict[str, Any]] = plans.attempt_config
 
-    def edited_meanwhile(of: Run) -> dict[str, Any]:
-        config = before(of)
+    def edited_meanwhile(of: Run, **options: Any) -> dict[str, Any]:
+        config = before(of, **options)
         TokenBudget.objects.filter(dataset__slug="B1").update(tokens=5, version=2)
         return config
 
@@ -168,6 +168,30 @@ def test_launch_tells_an_edit_that_came_between(run: Run, started: list[list[str
     assert (message.kind, message.payload["dataset"], message.payload["tokens"], message.payload["version"]) == (
         "set_budget", "B1", 5, 2,
     )  # fmt: skip
+
+
+def test_launch_says_which_devices_it_was_given(started: list[list[str]]) -> None:
+    factories.host(name="test-host", sample={"gpus": [{"index": index} for index in range(4)]})
+    _generate, extract, train, _benchmark = chain_of(ready_project())
+    factories.attempt(host="test-host", status="running").leases.create(host="test-host", device="cuda:0")
+    for run in (extract, train):
+        run.inputs.all().delete()
+        Run.objects.filter(pk=run.pk).update(devices=["cuda:*"])
+    extracting, training = launch.launch(extract.pk, 1), launch.launch(train.pk, 1)
+    assert extracting is not None
+    assert training is not None
+    assert (extracting.config["device"], training.config["device"]) == ("cuda:1", "cuda:2")
+    assert [lease.device for lease in training.leases.all()] == ["cuda:2"]
+
+
+def test_launch_on_a_drained_host_starts_nothing(run: Run, started: list[list[str]]) -> None:
+    host = factories.host(name="test-host")
+    hosts.drain(host, user=None)
+    assert launch.launch(run.pk, 1) is None
+    run.refresh_from_db()
+    assert (run.status, started) == ("queued", [])
+    hosts.undrain(host, user=None)
+    assert launch.launch(run.pk, 1) is not None
 
 
 def test_launch_moves_the_folder_of_another_database_aside(run: Run, started: list[list[str]], home: Path) -> None:

@@ -11,8 +11,8 @@ pytestmark = pytest.mark.django_db
 
 
 def test_needed_names_devices_of_this_host_and_the_shared_store() -> None:
-    run = factories.run(factories.project(slug="kimi"), devices=["cuda:0"])
-    assert leases.needed(run) == [(settings.EAGLE3_HOST, "cuda:0"), ("", "responses/kimi")]
+    run = factories.run(factories.project(slug="kimi"))
+    assert leases.needed(run, ["cuda:0"]) == [(settings.EAGLE3_HOST, "cuda:0"), ("", "responses/kimi")]
 
 
 def test_take_is_all_or_nothing() -> None:
@@ -23,12 +23,10 @@ def test_take_is_all_or_nothing() -> None:
     assert leases.take(second, [("h", "cuda:0"), ("other", "cuda:1")])
 
 
-def test_holder_is_who_keeps_a_run_waiting() -> None:
+def test_holders_are_those_who_keep_runs_waiting() -> None:
     project = factories.project()
     first = factories.attempt(factories.run(project))
-    waiting = factories.run(project)
-    assert leases.holder(waiting) is None
-    leases.take(first, leases.needed(first.run))
-    lease = leases.holder(waiting)
-    assert lease is not None
-    assert lease.attempt == first
+    waiting, other = factories.run(project), factories.run()
+    assert leases.holders([waiting, other]) == {}
+    leases.take(first, leases.needed(first.run, ["cuda:0"]))
+    assert {pk: lease.attempt for pk, lease in leases.holders([waiting, other]).items()} == {waiting.pk: first}

@@ -183,11 +183,19 @@ def test_forgotten_launches_are_the_next_attempts_of_queued_runs() -> None:
     again = factories.attempt(status="lost").run
     type(again).objects.filter(pk=again.pk).update(status="queued", host="gpu-07")
     factories.attempt()
-    assert reconcile.forgotten_launches() == [Launch(first.pk, 1, ""), Launch(again.pk, 2, "gpu-07")]
+    assert reconcile.forgotten_launches() == [Launch(first.pk, 1, "test-host")]
+    factories.host(name="gpu-07")
+    assert reconcile.forgotten_launches() == [Launch(first.pk, 1, "test-host"), Launch(again.pk, 2, "gpu-07")]
+
+
+def test_forgotten_launches_give_a_device_to_the_oldest_run_that_asks_for_it() -> None:
+    factories.host(name="gpu-07", sample={"gpus": [{"index": 0}]})
+    first, _second = (factories.run(stage="train", devices=["cuda:*"]) for _ in range(2))
+    assert reconcile.forgotten_launches() == [Launch(first.pk, 1, "gpu-07")]
 
 
 def test_forgotten_launches_leave_out_runs_that_wait_for_others() -> None:
     generate, extract, *_ = chain_of(ready_project())
-    assert reconcile.forgotten_launches() == [Launch(generate.pk, 1, "")]
+    assert reconcile.forgotten_launches() == [Launch(generate.pk, 1, "test-host")]
     finish(generate)
-    assert reconcile.forgotten_launches() == [Launch(extract.pk, 1, "")]
+    assert reconcile.forgotten_launches() == [Launch(extract.pk, 1, "test-host")]

@@ -7,7 +7,7 @@ import pytest
 
 from eagle3web.domain.shown import shown_run, shown_state
 from eagle3web.enums import AttemptStatus, RunStatus, ShownState
-from eagle3web.models import Attempt, Lease, Run
+from eagle3web.models import Attempt, Run
 
 NOW = datetime(2026, 11, 30, 12, 0, tzinfo=UTC)
 
@@ -82,15 +82,8 @@ def test_shown_run_is_queued_without_an_attempt_and_again_after_resume() -> None
     assert resumed.state == ShownState.QUEUED
 
 
-def test_shown_run_names_who_keeps_it_waiting() -> None:
-    lease = Lease(device="responses/kimi", attempt=attempt(run_id=7, number=2))
-    shown = shown_run(Run(status=RunStatus.QUEUED), None, NOW, holder=lease)
-    assert shown.words == "waits for r7 attempt 2, which holds responses/kimi"
-
-
-def test_shown_run_names_the_run_that_it_is_made_of_first() -> None:
-    lease = Lease(host="gpu-1", device="cuda:0", attempt=attempt())
-    shown = shown_run(Run(status=RunStatus.QUEUED), None, NOW, held="waits for r1 generate", holder=lease)
+def test_shown_run_says_what_it_waits_for() -> None:
+    shown = shown_run(Run(status=RunStatus.QUEUED), None, NOW, waits="waits for r1 generate")
     assert (shown.state, shown.words) == (ShownState.QUEUED, "waits for r1 generate")
 
 
