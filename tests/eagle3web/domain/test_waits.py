@@ -6,6 +6,7 @@ from pytest_django import DjangoAssertNumQueries
 from eagle3web.domain import leases, lineage
 from eagle3web.domain.waits import waits
 from eagle3web.enums import InputKind
+from eagle3web.models import Run
 from tests.support import factories
 
 pytestmark = pytest.mark.django_db
@@ -44,4 +45,4 @@ def test_many_runs_take_five_queries(django_assert_num_queries: DjangoAssertNumQ
     with django_assert_num_queries(5):
         waits(runs)
     with django_assert_num_queries(0):
-        waits([factories.Run(status="running")])
+        waits([Run(status="running")])
