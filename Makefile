@@ -5,13 +5,17 @@ PY      := .venv/bin/python
 PORT    ?= 8000
 BUDGET  ?=
 ONCE    ?=
+SEED    ?= 1
+MINUTES ?=
+DATABASE ?=
+ONLY    ?=
 FAST    := not slow and not browser and not sglang
 export PORT
 # Compiled files are kept beside the sources, whatever the shell says: each process of the system starts in less time.
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help demo run sglang test test-fast test-sglang lint bench screenshots clean
+.PHONY: help demo run sglang test test-fast test-sglang test-faults lint bench screenshots clean
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -34,6 +38,10 @@ test-fast: .venv/dev ## Run the tests that need neither a model nor a browser
 
 test-sglang: .venv/demo .venv/dev sglang ## Run generation, serving and measuring against a real SGLang server
 	$(PY) -m pytest -m sglang
+
+test-faults: .venv/demo .venv/dev ## Strike a whole system with faults (SEED=, MINUTES=20, DATABASE=postgres, ONLY="kill web")
+	@$(PY) -m tests.faults --seed $(SEED) --minutes $(or $(MINUTES),20) $(if $(filter postgres,$(DATABASE)),--postgres) \
+	  $(if $(ONLY),--only "$(ONLY)")
 
 lint: .venv/dev ## Check style, types, imports, templates and migrations
 	$(PY) -m ruff check .
