@@ -3,9 +3,33 @@
 from django.contrib import admin
 from django.contrib.auth.decorators import login_required
 
-from eagle3web.admin import answers, budgets, datasets, drafters, engines, notifications, people, projects, runs, talk
+from eagle3web.admin import (
+    answers,
+    budgets,
+    datasets,
+    drafters,
+    engines,
+    notifications,
+    people,
+    projects,
+    retention,
+    runs,
+    talk,
+)
 
-__all__ = ["answers", "budgets", "datasets", "drafters", "engines", "notifications", "people", "projects", "runs", "talk"]
+__all__ = [
+    "answers",
+    "budgets",
+    "datasets",
+    "drafters",
+    "engines",
+    "notifications",
+    "people",
+    "projects",
+    "retention",
+    "runs",
+    "talk",
+]
 
 admin.site.site_header = admin.site.site_title = "eagle3web"
 admin.site.index_title = "Tables"

@@ -9,7 +9,7 @@ from django.http import HttpRequest
 from django.urls import reverse
 from django.utils.html import format_html
 
-from eagle3web.domain.projects import change_project, create_project
+from eagle3web.domain.projects import TRUSTING, change_project, create_project
 from eagle3web.models import Project, User
 
 
@@ -18,7 +18,10 @@ class ProjectAdmin(admin.ModelAdmin):
     list_display = ("name", "slug", "target_model", "budgets_link", "created_at", "created_by")
     search_fields = ("name", "slug", "target_model")
     list_select_related = ("created_by",)
-    fields = ("slug", "name", "target_model", "tokenizer", "target_path", "chat_template", "chat_template_kwargs", "sampling")
+    fields = (
+        "slug", "name", "target_model", "tokenizer", "target_path", "allow_remote_code", "chat_template",
+        "chat_template_kwargs", "sampling",
+    )  # fmt: skip
     prepopulated_fields = {"slug": ("name",)}
 
     @admin.display(description="budgets")
@@ -29,7 +32,8 @@ class ProjectAdmin(admin.ModelAdmin):
 
     def get_readonly_fields(self, request: HttpRequest, obj: Project | None = None) -> tuple[str, ...]:
         # Folders on every host carry the slug.
-        return () if obj is None else ("slug",)
+        fixed = () if obj is None else ("slug",)
+        return fixed if request.user.has_perm(TRUSTING) else (*fixed, "allow_remote_code")
 
     def get_prepopulated_fields(self, request: HttpRequest, obj: Project | None = None) -> dict[str, Sequence[str]]:
         return {"slug": ("name",)} if obj is None else {}

@@ -24,6 +24,8 @@ class ProjectOut(Out):
     target_model: str
     tokenizer: str
     target_path: str
+    allow_remote_code: bool
+    """Whether Python in the target's folder may run on the hosts; changed in the admin, with a permission of its own."""
     chat_template: str
     chat_template_kwargs: dict[str, Any]
     sampling: dict[str, Any]

@@ -2,6 +2,7 @@
 
 from typing import Any, TypedDict, Unpack
 
+from django.core.exceptions import ValidationError
 from django.db import transaction
 
 from eagle3web.domain.audit import record
@@ -18,11 +19,18 @@ class ProjectFields(TypedDict, total=False):
     chat_template: str
     chat_template_kwargs: dict[str, Any]
     sampling: dict[str, Any]
+    allow_remote_code: bool
+
+
+TRUSTING = "eagle3web.allow_remote_code"
+"""The permission to let a target's folder bring code."""
 
 
 def create_project(slug: str, *, user: User | None, **fields: Unpack[ProjectFields]) -> Project:
     """Make a project. Raises ValidationError by field."""
     project = Project(slug=slug, created_by=user, **fields)
+    if project.allow_remote_code:
+        _check_may_trust(user)
     with transaction.atomic():
         project.full_clean()
         project.save()
@@ -31,10 +39,18 @@ def create_project(slug: str, *, user: User | None, **fields: Unpack[ProjectFiel
 
 
 def change_project(project: Project, *, user: User | None, **changes: Unpack[ProjectFields]) -> Project:
-    """Change what future runs start with: runs that exist keep their frozen configs. Raises ValidationError by field."""
+    """Change what future runs start with: runs that exist keep their frozen configs. Raises ValidationError by field.
+
+    Whether the target's code may run is asked anew by each attempt. Somebody who may not allow that and names another folder
+    takes the leave away: it was given for the code in the old one.
+    """
     moved = {name: [getattr(project, name), value] for name, value in changes.items() if getattr(project, name) != value}
     if not moved:
         return project
+    if "allow_remote_code" in moved:
+        _check_may_trust(user)
+    elif "target_path" in moved and project.allow_remote_code and not _may_trust(user):
+        moved["allow_remote_code"] = [True, False]
     for name, (_old, new) in moved.items():
         setattr(project, name, new)
     with transaction.atomic():
@@ -42,3 +58,12 @@ def change_project(project: Project, *, user: User | None, **changes: Unpack[Pro
         project.save()
         record(user, "project.change", project, slug=project.slug, changes=moved)
     return project
+
+
+def _may_trust(user: User | None) -> bool:
+    return user is None or user.has_perm(TRUSTING)
+
+
+def _check_may_trust(user: User | None) -> None:
+    if not _may_trust(user):
+        raise ValidationError({"allow_remote_code": f"This needs the permission {TRUSTING.partition('.')[2]}."})

@@ -40,7 +40,7 @@ def create_run(
 
     Raises pipeline.errors.ConfigError when the config makes no sense, or when a source does not make what it is taken for.
     """
-    frozen = plans.validate(stage, config)
+    frozen = plans.with_trust(project, plans.validate(stage, config))
     with transaction.atomic():
         run = Run.objects.create(
             project=project,

@@ -33,6 +33,8 @@ class ExtractConfig:
     max_length: int = 4096
     """Longest prompt + answer; a longer one is left out and named."""
     shard_bytes: int = 256 << 20
+    trust_remote_code: bool = False
+    """Whether Python in the target's folder may be executed; the project decides, and nobody who starts a run."""
     exclusions: Exclusions = field(default_factory=Exclusions)
     """Answers that are not read."""
 

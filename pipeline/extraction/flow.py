@@ -91,7 +91,12 @@ class Extraction:
 
         def load() -> Target:
             return load_target(
-                Path(config.target), layout, max_length=config.max_length, device=config.device, dtype=config.compute_dtype
+                Path(config.target),
+                layout,
+                max_length=config.max_length,
+                device=config.device,
+                dtype=config.compute_dtype,
+                trust_remote_code=config.trust_remote_code,
             )
 
         target = self._pulse.during(load, doing="loading the target model")

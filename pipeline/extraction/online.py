@@ -37,7 +37,14 @@ class OnlineSource:
             chosen = ", ".join(answers.dataset for answers in config.datasets)
             raise DataError(f"{config.responses}: no usable answer of {chosen} with at most {config.max_length:,} tokens")
         self._config = config
-        self._target = load_target(folder, self.layout, max_length=config.max_length, device=str(device), dtype=dtype)
+        self._target = load_target(
+            folder,
+            self.layout,
+            max_length=config.max_length,
+            device=str(device),
+            dtype=dtype,
+            trust_remote_code=config.trust_remote_code,
+        )
 
     def ids_and_mask(self, index: int) -> tuple[Tensor, Tensor]:
         answer = self.documents[index]

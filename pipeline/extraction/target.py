@@ -15,10 +15,19 @@ from pipeline.serving.embedded.loading import is_plain_llama
 from pipeline.shard_layout import Layout
 
 
-def load_target(folder: Path, layout: Layout, *, max_length: int, device: str = "auto", dtype: str = "auto") -> Target:
+def load_target(
+    folder: Path,
+    layout: Layout,
+    *,
+    max_length: int,
+    device: str = "auto",
+    dtype: str = "auto",
+    trust_remote_code: bool = False,
+) -> Target:
     """Load the model to read documents of at most `max_length` tokens.
 
     `device`: auto, cpu, cuda, cuda:N, or map for several GPUs; `dtype`: auto, bfloat16 or float32; auto is float32 on a CPU.
+    With `trust_remote_code` a model that brings Python of its own has it executed here, with all that this process may do.
     Raises ConfigError for a model that transformers cannot load, or a device that is not there.
     """
     spread, place = device == "map", _device(device)
@@ -27,7 +36,12 @@ def load_target(folder: Path, layout: Layout, *, max_length: int, device: str = 
     logging.disable_progress_bar()  # type: ignore[no-untyped-call]
     try:
         model: Any = AutoModelForCausalLM.from_pretrained(
-            folder, dtype=getattr(torch, dtype), device_map="auto" if spread else None, local_files_only=True
+            folder,
+            dtype=getattr(torch, dtype),
+            device_map="auto" if spread else None,
+            local_files_only=True,
+            use_safetensors=True,
+            trust_remote_code=trust_remote_code,
         )
     except (OSError, ValueError) as error:
         raise ConfigError(f"{folder}: transformers cannot load this model: {error}") from error

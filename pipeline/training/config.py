@@ -89,6 +89,8 @@ class TrainConfig:
     """Folder of the transformers model: its embedding, final norm and head; online the whole model."""
     checkpoints: str
     """Folder to write step-NNNNNN folders to."""
+    trust_remote_code: bool = False
+    """Online: whether Python in the target's folder may be executed; the project decides, and nobody who starts a run."""
     source: Literal["stored", "online"] = "stored"
     hidden: tuple[str, ...] = ()
     """Folders of shards, when stored."""

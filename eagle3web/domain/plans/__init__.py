@@ -1,7 +1,7 @@
 """Configs of runs: what a person chose and what the project says, made into the JSON that a stage reads."""
 
 from eagle3web.domain.plans.benchmark import benchmark_config
-from eagle3web.domain.plans.configs import CONFIGS, validate
+from eagle3web.domain.plans.configs import CONFIGS, validate, with_trust
 from eagle3web.domain.plans.extract import extract_config
 from eagle3web.domain.plans.generate import generate_config, latest_revision
 from eagle3web.domain.plans.of_attempt import attempt_config
@@ -16,4 +16,5 @@ __all__ = [
     "latest_revision",
     "train_config",
     "validate",
+    "with_trust",
 ]

@@ -27,6 +27,11 @@ def validate(stage: str, config: dict[str, Any]) -> dict[str, Any]:
     return to_json(from_mapping(CONFIGS[stage], config))
 
 
+def with_trust(project: Project, config: dict[str, Any]) -> dict[str, Any]:
+    """The config with `trust_remote_code`, where its stage has that, as the project has it: no run decides this for itself."""
+    return config | ({"trust_remote_code": project.allow_remote_code} if "trust_remote_code" in config else {})
+
+
 def to_json(config: Any) -> dict[str, Any]:  # noqa: ANN401  (any config of CONFIGS)
     """As the database keeps it: tuples are lists."""
     found: dict[str, Any] = json.loads(json.dumps(to_mapping(config)))

@@ -6,6 +6,7 @@ from typing import Any
 from django.conf import settings
 
 from eagle3web.domain.exclusions import exclusions_of_attempt
+from eagle3web.domain.plans.configs import with_trust
 from eagle3web.domain.plans.devices import ANY_DEVICE, device_of
 from eagle3web.domain.plans.generate import with_changes
 from eagle3web.enums import InputKind, Stage
@@ -19,7 +20,7 @@ def attempt_config(run: Run, *, devices: Sequence[str] = ()) -> dict[str, Any]:
 
     A generation follows what people changed since the run was made. The other stages learn the folders that carry the run's
     number, those that read answers which of them people excluded, and a benchmark the best checkpoint of the training run that
-    it waited for. Raises ConfigError when there is none.
+    it waited for. Whether code of the target may run is what the project says now. Raises ConfigError when there is none.
     """
     home, project = Home(settings.EAGLE3_HOME), run.project.slug
     known: dict[str, Any] = dict(run.config)
@@ -40,7 +41,7 @@ def attempt_config(run: Run, *, devices: Sequence[str] = ()) -> dict[str, Any]:
     if ANY_DEVICE in run.devices and "device" in known:
         # Only extraction spreads a model over several.
         known["device"] = device_of(devices if run.stage == Stage.EXTRACT else devices[:1])
-    return known
+    return with_trust(run.project, known)
 
 
 def _best_drafter(run: Run) -> dict[str, str]:

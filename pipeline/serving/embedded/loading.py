@@ -63,21 +63,26 @@ def load(options: LoadOptions) -> LoadedModel:
     logging.disable_progress_bar()  # type: ignore[no-untyped-call]
     if not (options.model / "config.json").is_file():
         raise ConfigError(f"no model in {options.model}: config.json is missing")
-    config = AutoConfig.from_pretrained(options.model, local_files_only=True)
+    try:
+        config = AutoConfig.from_pretrained(options.model, local_files_only=True, trust_remote_code=False)
+    except ValueError as error:
+        raise ConfigError(f"{options.model}: it is of an unknown kind, or brings code of its own") from error
     check_supported(config.get_text_config())
     if options.draft_model is not None:
         if options.draft is not None:
             raise ConfigError("drafts come from a drafter or from prompt lookup, not from both")
         refuse_misfit(options.draft_model, options.model, config.get_text_config().num_hidden_layers)
     device, dtype = torch.device(options.device), getattr(torch, options.dtype)
-    model: Any = AutoModelForCausalLM.from_pretrained(options.model, dtype=dtype, local_files_only=True)
+    model: Any = AutoModelForCausalLM.from_pretrained(
+        options.model, dtype=dtype, local_files_only=True, use_safetensors=True, trust_remote_code=False
+    )
     model = model.to(device).eval()
     cache, max_total_tokens = _cache_for(model.config.get_text_config(), options, dtype, device)
     runner = LlamaRunner(model, cache) if is_plain_llama(model) else TransformersRunner(model, cache)
     return LoadedModel(
         path=str(options.model),
         runner=runner,
-        tokenizer=AutoTokenizer.from_pretrained(options.model, local_files_only=True),
+        tokenizer=AutoTokenizer.from_pretrained(options.model, local_files_only=True, trust_remote_code=False),
         eos_ids=_eos_ids(model),
         max_total_tokens=max_total_tokens,
         source=_source(options, runner),

@@ -10,7 +10,7 @@ from django.db.models import Model
 from django.test import Client
 from django.urls import reverse
 
-from eagle3web.enums import Role
+from eagle3web.enums import Prunable, Role
 from eagle3web.models import AuditEntry, Checkpoint, Dataset, Engine, Lease
 from tests.support import factories as make
 
@@ -36,6 +36,8 @@ def rows() -> None:
     make.revision(budget.dataset, error=hostile, report={"rejections": [{"reason": hostile}]})
     attempt = make.attempt(make.run(budget.project, title=hostile), reason=hostile)
     make.run_input(attempt.run, ref={hostile: "a"})
+    make.policy(Prunable.LOGS)
+    make.pruned(Prunable.LOGS, attempt.run, attempt=attempt)
     make.progress(attempt)
     make.event(attempt, "warning", text=hostile)
     make.log(attempt, hostile)

@@ -48,3 +48,24 @@ def test_change_to_what_stands_leaves_no_trace() -> None:
     project = make.project()
     change_project(project, user=None, name=project.name)
     assert AuditEntry.objects.count() == 0
+
+
+def test_code_of_a_target_may_run_only_where_somebody_with_that_permission_says_so() -> None:
+    project, operator = make.project(target_path="/models/k2"), make.user(permissions=("change_project",))
+    assert project.allow_remote_code is False
+    with pytest.raises(ValidationError, match="This needs the permission allow_remote_code"):
+        change_project(project, user=operator, allow_remote_code=True)
+    with pytest.raises(ValidationError):
+        create_project("k3", user=operator, name="K3", target_model="K3", tokenizer="/k3", allow_remote_code=True)
+    assert not Project.objects.filter(allow_remote_code=True).exists()
+    project.refresh_from_db()
+    change_project(project, user=make.user(permissions=("allow_remote_code",)), allow_remote_code=True)
+    assert Project.objects.get().allow_remote_code is True
+
+
+def test_another_folder_takes_the_leave_for_its_code_away() -> None:
+    project = make.project(target_path="/models/k2", allow_remote_code=True)
+    change_project(project, user=make.user(permissions=("change_project",)), target_path="/models/mine")
+    project.refresh_from_db()
+    assert (project.target_path, project.allow_remote_code) == ("/models/mine", False)
+    assert AuditEntry.objects.get().detail["changes"]["allow_remote_code"] == [True, False]

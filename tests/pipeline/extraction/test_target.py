@@ -44,3 +44,28 @@ def test_folder_that_transformers_cannot_load_is_named(qwen: Path, tmp_path: Pat
     (tmp_path / "config.json").write_text('{"model_type": "never heard of"}')
     with pytest.raises(ConfigError, match="transformers cannot load this model"):
         load_target(tmp_path, target_layout(qwen), max_length=64, device="cpu")
+
+
+@pytest.fixture
+def with_code(tmp_path: Path) -> Path:
+    """A model whose folder brings code that leaves a mark when it runs."""
+    mark = tmp_path / "mark"
+    (tmp_path / "own.py").write_text(f"open({str(mark)!r}, 'w').close()\nclass OwnConfig: pass\n")
+    (tmp_path / "config.json").write_text('{"model_type": "own", "auto_map": {"AutoConfig": "own.OwnConfig"}}')
+    return tmp_path
+
+
+def test_code_in_a_models_folder_is_not_run_unless_it_is_allowed(
+    with_code: Path, qwen: Path, monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    monkeypatch.setattr("transformers.dynamic_module_utils.HF_MODULES_CACHE", str(tmp_path_factory.mktemp("modules")))
+    with pytest.raises(ConfigError, match="transformers cannot load this model"):
+        load_target(with_code, target_layout(qwen), max_length=64, device="cpu")
+    assert not (with_code / "mark").exists()
+
+
+def test_pickled_weights_of_a_target_are_not_loaded(qwen: Path, tmp_path: Path) -> None:
+    (tmp_path / "config.json").write_bytes((qwen / "config.json").read_bytes())
+    (tmp_path / "pytorch_model.bin").write_bytes(b"\x80\x04.")
+    with pytest.raises(ConfigError, match="transformers cannot load this model"):
+        load_target(tmp_path, target_layout(qwen), max_length=64, device="cpu")

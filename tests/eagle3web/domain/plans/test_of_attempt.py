@@ -53,3 +53,13 @@ def test_benchmark_without_a_checkpoint_says_so(chain: list[Run]) -> None:
     train, benchmark = chain[2:]
     with pytest.raises(ConfigError, match=f"r{train.pk} train saved no checkpoint"):
         plans.attempt_config(benchmark)
+
+
+def test_whether_a_targets_code_may_run_is_what_the_project_says_when_the_attempt_starts(chain: list[Run]) -> None:
+    """Whatever the run's config says: whoever made it does not decide this, and a leave that is taken back is gone."""
+    extract, train = chain[1:3]
+    for run in (extract, train):
+        run.config["trust_remote_code"], run.project.allow_remote_code = True, False
+        assert plans.attempt_config(run)["trust_remote_code"] is False
+        run.project.allow_remote_code = True
+        assert plans.attempt_config(run)["trust_remote_code"] is True

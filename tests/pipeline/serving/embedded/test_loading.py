@@ -43,3 +43,11 @@ def test_sliding_windows_are_refused() -> None:
     config.layer_types = ["sliding_attention", "full_attention"]
     with pytest.raises(ConfigError, match="full attention only; this one has sliding_attention"):
         check_supported(config)
+
+
+def test_a_model_that_brings_code_is_refused_and_its_code_is_not_run(tmp_path: Path) -> None:
+    (tmp_path / "own.py").write_text(f"open({str(tmp_path / 'mark')!r}, 'w').close()\nclass OwnConfig: pass\n")
+    (tmp_path / "config.json").write_text('{"model_type": "own", "auto_map": {"AutoConfig": "own.OwnConfig"}}')
+    with pytest.raises(ConfigError, match="unknown kind, or brings code of its own"):
+        load(options(tmp_path))
+    assert not (tmp_path / "mark").exists()
