@@ -18,6 +18,7 @@ COMMANDS = {
     "extract": ("pipeline.extraction.cli", "let the target read answers, and keep its hidden states for training"),
     "train": ("pipeline.training.cli", "train an EAGLE-3 drafter on a target's hidden states"),
     "benchmark": ("pipeline.benchmark.cli", "measure plain decoding, prompt lookup and a drafter on held-out prompts"),
+    "serve": ("pipeline.serve.cli", "start, watch and end an SGLang server"),
     "export-responses": ("pipeline.responses.export_cli", "write answers as conversations for other frameworks"),
     "export": ("pipeline.export_cli", "write a checkpoint as SGLang loads it, or verify any EAGLE-3 folder (--check)"),
     "engine": ("pipeline.serving.embedded.cli", "serve a model with SGLang's API, without SGLang"),
@@ -25,7 +26,7 @@ COMMANDS = {
     "prepare-demo-model": ("pipeline.prepare_model_cli", "convert the demo's target model"),
 }
 """Command → the module with its `add_arguments(parser)` and `run(args) -> int`, and what it does."""
-STAGES = frozenset({"generate", "extract", "train", "benchmark"})
+STAGES = frozenset({"generate", "extract", "train", "benchmark", "serve"})
 """Commands that save their work when they are asked to stop."""
 
 

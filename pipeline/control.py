@@ -46,13 +46,22 @@ class Resume(Control):
 
 
 @dataclass(frozen=True, kw_only=True)
+class SwapDrafter(Control):
+    kind: ClassVar[str] = "swap_drafter"
+    drafter: str
+    """Folder of a checkpoint; empty for plain decoding."""
+    name: str
+    """What it is called: run and step."""
+
+
+@dataclass(frozen=True, kw_only=True)
 class Stop(Control):
     kind: ClassVar[str] = "stop"
     reason: str = ""
     """Who asked, in words: `stopped by ada`."""
 
 
-KINDS: dict[str, type[Control]] = {cls.kind: cls for cls in (SetBudget, SetConcurrency, Pause, Resume, Stop)}
+KINDS: dict[str, type[Control]] = {cls.kind: cls for cls in (SetBudget, SetConcurrency, Pause, Resume, SwapDrafter, Stop)}
 
 
 def encode(message: Control) -> bytes:

@@ -27,6 +27,15 @@ from pipeline.drafter_events import (
     StepLogged,
 )
 from pipeline.event import Event as Event
+from pipeline.server_events import (
+    DrafterSwapped,
+    ServerDraining,
+    ServerEnded,
+    ServerLoading,
+    ServerMeasured,
+    ServerReady,
+    ServerStarted,
+)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -225,7 +234,8 @@ KINDS: dict[str, type[Event]] = {
         StageStarted, StatusChanged, DatasetStarted, DatasetSkipped, GenerationProgress, BudgetApplied, ConcurrencyApplied,
         EngineChanged, DatasetFinished, SampleLogged, LengthsCounted, Warned, StageInterrupted, StageFailed, StageFinished,
         ExtractionProgress, ShardWritten, StepLogged, EvalLogged, DecodeEvalLogged, CheckpointSaved, BenchmarkMeasured,
-        BenchmarkSummarised, AnswerDrafted,
+        BenchmarkSummarised, AnswerDrafted, ServerStarted, ServerLoading, ServerReady, ServerMeasured, ServerDraining,
+        ServerEnded, DrafterSwapped,
     )
 }  # fmt: skip
 

@@ -11,12 +11,25 @@ from pydantic import AfterValidator, model_validator
 from eagle3web.api.base import Body, Slug, Text
 from eagle3web.domain import chains
 from eagle3web.domain.presets import PRESETS
-from eagle3web.models import Engine, Project, Run, User
+from eagle3web.models import Checkpoint, Engine, Project, Run, User
 
 CONCURRENCY = 65_536
 """Requests in flight at most; whoever asks for more has made a slip."""
 PLANNED = frozenset(
-    {"project", "target", "responses", "datasets", "hidden", "checkpoints", "drafter", "drafter_name", "output", "prompts"}
+    {
+        "project",
+        "target",
+        "responses",
+        "datasets",
+        "hidden",
+        "checkpoints",
+        "drafter",
+        "drafter_name",
+        "output",
+        "prompts",
+        "devices",
+        "python",
+    }
 )
 """Keys of the stages' configs that say what a run is made of and where its results go: lineage speaks of these."""
 Tag = Annotated[Text, Field(min_length=1, max_length=40)]
@@ -53,7 +66,7 @@ class NewRun(Naming):
     """A generation over the project's budgets, or a later stage over what other runs make."""
 
     project: Slug
-    stage: Literal["generate", "extract", "train", "benchmark"] = "generate"
+    stage: Literal["generate", "extract", "train", "benchmark", "serve"] = "generate"
     engines: list[Slug] = Field([], max_length=100)
     """Names; empty takes every engine that is enabled. Generation only."""
     concurrency: int = Field(8, ge=1, le=CONCURRENCY)
@@ -62,9 +75,9 @@ class NewRun(Naming):
     """Generation only."""
     sources: list[RunId] = Field([], max_length=20)
     """The runs that it takes from, finished or not: one generation to extract from, extractions (or one generation, online) to
-    train on, one training to measure."""
+    train on, one training to measure, or to draft with while serving."""
     step: int | None = Field(None, ge=0, le=2**62)
-    """Of the checkpoint to measure; null takes the best one once training is finished."""
+    """Of the checkpoint to measure, or to draft with; null takes the best one."""
     preset: Preset | None = None
     """Settings of training that `config` changes."""
     config: Settings = {}
@@ -76,12 +89,14 @@ class NewRun(Naming):
     def fit_the_stage(self) -> Self:
         """Refuse what the stage would not read."""
         others = {"config", "devices", "sources"} if self.stage == "generate" else {"engines", "concurrency", "order"}
-        others |= set() if self.stage == "benchmark" else {"step"}
+        others |= set() if self.stage in ("benchmark", "serve") else {"step"}
         others |= set() if self.stage == "train" else {"preset"}
         if given := sorted(others & self.model_fields_set):
             raise ValueError(f"a run of the stage {self.stage} takes no {', '.join(given)}")
         if self.stage in ("extract", "benchmark") and len(self.sources) != 1:
             raise ValueError("name one run in sources")
+        if self.stage == "serve" and len(self.sources) > 1:
+            raise ValueError("a server drafts with a checkpoint of one run")
         return self
 
 
@@ -97,6 +112,9 @@ def start(project: Project, fields: NewRun, user: User) -> Run:
     sources = _sources(project, fields.sources)
     if fields.stage == "train":
         return chains.start_train(sources, user=user, config=training_config(fields.preset, fields.config), **named)
+    if fields.stage == "serve":
+        checkpoint = _checkpoint(sources[0], fields.step) if sources else None
+        return chains.start_serve(project, user=user, config=fields.config, checkpoint=checkpoint, **named)
     if fields.stage == "extract":
         return chains.start_extract(sources[0], user=user, config=fields.config, **named)
     return chains.start_benchmark(sources[0], user=user, config=fields.config, step=fields.step, **named)
@@ -117,6 +135,15 @@ def _sources(project: Project, numbers: list[int]) -> list[Run]:
     if unknown := [str(number) for number in numbers if number not in found]:
         raise ValidationError({"sources": f"{project} has no run {', '.join(unknown)}."})
     return [found[number] for number in dict.fromkeys(numbers)]
+
+
+def _checkpoint(train: Run, step: int | None) -> Checkpoint:
+    """That of the step, else the best that there is. Raises ValidationError when there is none."""
+    rows = Checkpoint.objects.filter(run=train, removed_at=None).order_by("step")
+    found = rows.filter(step=step).last() if step is not None else rows.filter(best=True).last() or rows.last()
+    if found is None:
+        raise ValidationError({"sources": f"{train} has no checkpoint{'' if step is None else f' of step {step}'}."})
+    return found
 
 
 def engines_named(names: list[str]) -> list[Engine]:

@@ -17,11 +17,11 @@ from eagle3web.api.base import Body, Id, Out, Page, page
 from eagle3web.api.errors import Problem
 from eagle3web.api.new_runs import CONCURRENCY, NewRun, start
 from eagle3web.api.run_filter import RunFilter, all_runs, chosen
-from eagle3web.domain import runs
+from eagle3web.domain import runs, serving
 from eagle3web.domain.clock import database_now
 from eagle3web.domain.shown import shown_run
 from eagle3web.domain.waits import waits
-from eagle3web.models import Attempt, Project, Run
+from eagle3web.models import Attempt, Checkpoint, Project, Run
 
 router = Router(tags=["runs"])
 log = logging.getLogger(__name__)
@@ -82,6 +82,11 @@ class Concurrency(Body):
     n: int = Field(ge=1, le=CONCURRENCY)
 
 
+class Drafter(Body):
+    checkpoint: int | None = Field(ge=1, le=2**63 - 1)
+    """Key of a checkpoint of the project; null for plain decoding."""
+
+
 STEERING = {200: RunOut, 409: Problem}
 
 
@@ -139,6 +144,15 @@ def unpause_run(request: HttpRequest, run_id: Id) -> Run:
 def set_concurrency(request: HttpRequest, run_id: Id, fields: Concurrency) -> Run:
     """Change how many requests are in flight, while it runs."""
     runs.set_concurrency(find(run_id), fields.n, user=user_of(request))
+    return find(run_id)
+
+
+@router.post("/{run_id}/drafter", auth=may("change_run"), response=STEERING)
+def swap_drafter(request: HttpRequest, run_id: Id, fields: Drafter) -> Run:
+    """Let a server draft with another checkpoint: it is drained and started again, and later attempts start so, too."""
+    run = find(run_id)
+    checkpoint = get_object_or_404(Checkpoint, pk=fields.checkpoint) if fields.checkpoint is not None else None
+    serving.swap_drafter(run, checkpoint, user=user_of(request))
     return find(run_id)
 
 

@@ -8,9 +8,9 @@ from typing import Any
 from django.db import transaction
 from django.db.models import Max
 
-from eagle3web.domain import notifications
+from eagle3web.domain import notifications, served_engines
 from eagle3web.domain.clock import database_now
-from eagle3web.enums import AttemptStatus, DatasetState
+from eagle3web.enums import AttemptStatus, DatasetState, Stage
 from eagle3web.models import Attempt, DatasetProgress, Lease, Run, Transition, User
 from eagle3web.pokes import poke, project_topic, run_topic
 from pipeline.artifacts import AttemptFolder
@@ -34,7 +34,7 @@ def mark(
     * the run gets the same status, if this is its last attempt;
     * `fields` of the attempt are set with it; `attempt` itself is brought up to date;
     * a terminal status sets `ended_at`, frees the attempt's leases, ends its pause, and closes its datasets: none of them
-      runs, and nothing is in flight;
+      runs, and nothing is in flight; the engine of a serve run is switched off;
     * viewers are poked after the commit.
 
     A terminal status is final. Raises ValueError for a move that AttemptStatus.MOVES does not have.
@@ -59,6 +59,8 @@ def mark(
         if new in AttemptStatus.TERMINAL:
             Lease.objects.filter(attempt=row).delete()
             close_datasets(row)
+            if row.run.stage == Stage.SERVE:
+                served_engines.retire(row)
     for name, value in fields.items():
         setattr(attempt, name, value)
     return True

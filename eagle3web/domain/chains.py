@@ -11,7 +11,7 @@ from eagle3web.domain.lineage import Input
 from eagle3web.domain.plans.answers import revisions_of
 from eagle3web.domain.storage import check_room
 from eagle3web.enums import InputKind, Stage
-from eagle3web.models import Engine, Project, Run, User
+from eagle3web.models import Checkpoint, Engine, Project, Run, User
 from pipeline.errors import ConfigError
 
 Features = Literal["extract", "online", "captured"]
@@ -117,6 +117,20 @@ def start_train(
     own = revisions_of(found["datasets"])
     inputs = [Input(kind=kind, source=source, ref=own or revisions_of(source.config["datasets"])) for source in sources]
     return runs.create_run(sources[0].project, stage=Stage.TRAIN, config=found, user=user, inputs=inputs, **named)
+
+
+def start_serve(
+    project: Project,
+    *,
+    user: User | None,
+    config: Mapping[str, Any],
+    checkpoint: Checkpoint | None = None,
+    **named: Unpack[Naming],
+) -> Run:
+    """Queue a server of the project's target, drafting with `checkpoint` where there is one. Raises ConfigError."""
+    found = plans.serve_config(project, checkpoint=checkpoint, devices=named.get("devices", ()), **config)
+    taken = [Input(kind=InputKind.CHECKPOINT, source=checkpoint.run, ref={"step": checkpoint.step})] if checkpoint else []
+    return runs.create_run(project, stage=Stage.SERVE, config=found, user=user, inputs=taken, **named)
 
 
 def capture_folders(engines: Sequence[Engine]) -> list[str]:

@@ -5,14 +5,16 @@ from typing import Any
 
 from eagle3web.domain.presets import Preset
 from eagle3web.enums import InputKind, Stage
-from eagle3web.models import Engine, Run, RunInput
+from eagle3web.models import Checkpoint, Engine, Run, RunInput
 from pipeline.draft_shape import DraftShape
 from pipeline.errors import ConfigError
+from pipeline.serve.extra import written
 
 PLANNED = frozenset(
     {
         "project", "target", "tokenizer", "responses", "datasets", "exclusions", "hidden", "checkpoints", "source", "drafter",
         "drafter_name", "output", "prompts", "held_out_share", "chat_template", "chat_template_kwargs", "device",
+        "devices", "python", "speculation",
     }
 )  # fmt: skip
 """Keys that follow from the project and from what a run is made of: these are planned anew."""
@@ -81,6 +83,24 @@ def _benchmark(run: Run) -> dict[str, Any]:
     }
 
 
+def _serve(run: Run) -> dict[str, Any]:
+    config = run.config
+    same = (
+        "engine", "reached_as", "port", "device", "tensor_parallel", "dtype", "kv_cache_dtype", "memory_fraction",
+        "max_total_tokens", "hierarchical_ratio", "context_length", "max_running", "max_queued", "drain_s",
+    )  # fmt: skip
+    return {name: config[name] for name in same} | {
+        "checkpoint": Checkpoint.objects.filter(path=config["drafter"], removed_at=None).last() if config["drafter"] else None,
+        "listen": config["host"],
+        "lookup": "yes" if config["speculation"] == "lookup" else "",
+        "shape": str(DraftShape(**config["shape"])),
+        "hierarchical_cache": "yes" if config["hierarchical_cache"] else "",
+        "extra": " ".join(written(config["extra"])),
+        "restart": config["restart"]["when"],
+        "most": config["restart"]["most"],
+    }
+
+
 def _sources(run: Run) -> list[int | None]:
     return list(RunInput.objects.filter(run=run).exclude(source=None).values_list("source_id", flat=True)) or [None]
 
@@ -92,4 +112,5 @@ FORMS: dict[str, Callable[[Run], dict[str, Any]]] = {
     Stage.EXTRACT: _extract,
     Stage.TRAIN: _train,
     Stage.BENCHMARK: _benchmark,
+    Stage.SERVE: _serve,
 }

@@ -8,9 +8,10 @@ from django.db.models import QuerySet
 from eagle3web.domain.attempts import live_attempt
 from eagle3web.enums import AttemptStatus, Stage
 from eagle3web.models import Attempt, ControlMessage, Project, Run, User
-from pipeline.control import Control, Pause, Resume, SetBudget, SetConcurrency, Stop
+from pipeline.control import Control, Pause, Resume, SetBudget, SetConcurrency, Stop, SwapDrafter
 from pipeline.event import Event
 from pipeline.events import BudgetApplied, ConcurrencyApplied, StageInterrupted, StatusChanged
+from pipeline.server_events import DrafterSwapped
 
 
 def send(run: Run, control: Control, *, user: User | None) -> ControlMessage | None:
@@ -57,6 +58,10 @@ def _answered(waiting: QuerySet[ControlMessage], event: Event) -> QuerySet[Contr
         case ConcurrencyApplied():
             same = waiting.filter(kind=SetConcurrency.kind, payload__n=event.concurrency).order_by("id").last()
             return None if same is None else waiting.filter(kind=SetConcurrency.kind, id__lte=same.pk)
+        case DrafterSwapped():
+            # The newest wish is obeyed, and answers the older ones.
+            same = waiting.filter(kind=SwapDrafter.kind, payload__drafter=event.drafter).order_by("id").last()
+            return None if same is None else waiting.filter(kind=SwapDrafter.kind, id__lte=same.pk)
         case StatusChanged():
             return waiting.filter(kind=Pause.kind if event.paused else Resume.kind).exclude(delivered_at=None)
         case StageInterrupted():

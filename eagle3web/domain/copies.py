@@ -2,7 +2,7 @@
 
 from datetime import datetime
 
-from eagle3web.domain import benchmarks, checkpoints, curves
+from eagle3web.domain import benchmarks, checkpoints, curves, served_engines
 from eagle3web.domain.counters import Counters
 from eagle3web.domain.points import Points
 from eagle3web.domain.progress import Progress
@@ -29,6 +29,7 @@ class Copies:
         """Take the event over; whether something countable moved."""
         curves.draw(event, t, self._points)
         benchmarks.record(self._attempt, event)
+        served_engines.follow(self._attempt, event)
         self._numbers.apply(event)
         if isinstance(event, CheckpointSaved):
             checkpoints.record_saved(self._attempt, event, at=t)

@@ -6,6 +6,7 @@ from typing import Any
 from eagle3web.models import Attempt
 from pipeline.drafter_events import BenchmarkMeasured, DecodeEvalLogged, EvalLogged, ExtractionProgress, StepLogged
 from pipeline.event import Event
+from pipeline.server_events import DrafterSwapped, ServerEnded, ServerLoading, ServerMeasured, ServerReady, ServerStarted
 
 MOVED_BY: dict[type[Event], tuple[str, ...]] = {
     ExtractionProgress: ("documents", "skipped", "tokens"),
@@ -13,8 +14,16 @@ MOVED_BY: dict[type[Event], tuple[str, ...]] = {
     EvalLogged: ("step",),
     DecodeEvalLogged: ("step",),
     BenchmarkMeasured: ("done",),
+    ServerStarted: ("number",),
+    ServerLoading: ("phase", "what", "done"),
+    ServerReady: ("number",),
+    ServerMeasured: (),
+    ServerEnded: (),
+    DrafterSwapped: (),
 }
 """Kinds that are kept, and the fields that say whether something countable moved."""
+PROOFS = frozenset({ServerMeasured.kind})
+"""Kinds that say by themselves that all is well: a server without requests does what it is there for."""
 
 
 class Counters:
@@ -33,7 +42,7 @@ class Counters:
         before, after = self._words.get(event.kind, {}), asdict(event)
         self._words[event.kind] = after
         self._is_changed = True
-        return any(before.get(name) != after[name] for name in names)
+        return event.kind in PROOFS or any(before.get(name) != after[name] for name in names)
 
     def save(self) -> None:
         if self._is_changed:

@@ -6,6 +6,7 @@ from datetime import datetime
 from eagle3web.domain.points import Points
 from pipeline.drafter_events import BenchmarkMeasured, DecodeEvalLogged, EvalLogged, ExtractionProgress, StepLogged
 from pipeline.event import Event
+from pipeline.server_events import ServerMeasured
 
 Values = dict[tuple[str, str], float]
 """(metric, series) → value."""
@@ -25,6 +26,13 @@ def draw(event: Event, t: datetime, points: Points) -> None:
             points.draw(t, pooled | _by_dataset("accept_length", event.datasets), step=event.step)
         case BenchmarkMeasured():
             points.draw(t, {("tokens_per_s", f"{event.mode} {event.shape}".strip()): event.tokens_per_s}, step=event.done)
+        case ServerMeasured():
+            _now_and_then(points, t, _serving(event), step=event.number)
+
+
+def _serving(event: ServerMeasured) -> Values:
+    accepted: Values = {("accept_length", ""): event.accept_length} if event.accept_length is not None else {}
+    return {("tokens_per_s", ""): event.tokens_per_s, ("running", ""): event.running, ("waiting", ""): event.waiting} | accepted
 
 
 def _now_and_then(points: Points, t: datetime, values: Values, *, step: int, last: bool = False) -> None:

@@ -11,7 +11,7 @@ from django.db import transaction
 from django.utils import timezone
 
 from eagle3web.domain import attempts, audit, controls, lineage, plans
-from eagle3web.enums import AttemptStatus, RunStatus
+from eagle3web.enums import AttemptStatus, RunStatus, Stage
 from eagle3web.models import Project, Run, User
 from pipeline.artifacts import config_hash
 from pipeline.control import Pause, Resume, SetConcurrency, Stop
@@ -149,6 +149,10 @@ def name(user: User | None) -> str:
 
 
 def _steer(run: Run, control: Pause | Resume | SetConcurrency, *, verb: str, user: User | None, **fields: Any) -> None:
+    if run.stage == Stage.SERVE:
+        raise NotAllowedNow(
+            f"{run} serves: what others send it is theirs to hold back; stop it, or let it draft with another one"
+        )
     with transaction.atomic():
         row = Run.objects.select_for_update(no_key=True).get(pk=run.pk)
         if row.status not in {RunStatus.STARTING, RunStatus.RUNNING} or controls.send(row, control, user=user) is None:

@@ -10,6 +10,7 @@ import os
 import shutil
 import signal
 import time
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from types import FrameType
@@ -49,7 +50,7 @@ class Supervisor:
     def __init__(self, attempt: Attempt, *, patience: Patience | None = None) -> None:
         self._attempt = attempt
         self._folder = attempts.folder_of(attempt)
-        self._patience = patience or Patience()
+        self._patience = patience or patience_with(attempt)
         self._database = Patient()
         self._ingestor = Ingestor(attempt)
         self._shipper: LogShipper | None = None
@@ -234,6 +235,12 @@ class Supervisor:
 
     def _on_signal(self, number: int, _frame: FrameType | None) -> None:
         self._signal = number
+
+
+def patience_with(attempt: Attempt) -> Patience:
+    """How long the stage may take to end: a server is drained first, and given the time that its config says."""
+    usual = Patience()
+    return replace(usual, stop_s=usual.stop_s + float(attempt.config.get("drain_s", 0.0)))
 
 
 def _tick_fields(tick: bytes, now: datetime) -> dict[str, object]:

@@ -11,10 +11,11 @@ from typing import Any, Literal
 
 from eagle3web.formats import count, duration, size
 from eagle3web.models import ControlMessage, Event, Transition
-from eagle3web.pages import words
+from eagle3web.pages import server_words, words
 from eagle3web.text import cut, visible
 from pipeline import drafter_events as said
 from pipeline import events
+from pipeline import server_events as served
 from pipeline.events import Line
 
 Kind = Literal["skip", "edit", "other"]
@@ -25,7 +26,7 @@ HIDDEN = frozenset(
     for cls in (
         events.GenerationProgress, events.SampleLogged, events.LengthsCounted, said.ExtractionProgress, said.ShardWritten,
         said.StepLogged, said.EvalLogged, said.DecodeEvalLogged, said.BenchmarkMeasured, said.BenchmarkSummarised,
-        said.AnswerDrafted,
+        said.AnswerDrafted, served.ServerLoading, served.ServerMeasured,
     )
 )  # fmt: skip
 """Kinds that decide nothing: counters, curves, results, which have places of their own on the page."""
@@ -111,6 +112,14 @@ def _describe(event: events.Event) -> dict[str, Any] | None:
             note = f"{size(event.bytes)}{gone}"
             best = "the best by now" if event.best else ""
             return {"icon": "checkpoints", "subject": f"step {count(event.step)}", "head": "saved", "aside": best, "note": note}
+        case (
+            served.ServerStarted()
+            | served.ServerReady()
+            | served.ServerDraining()
+            | served.ServerEnded()
+            | served.DrafterSwapped()
+        ):
+            return server_words.describe(event)
         case events.StatusChanged():
             if not event.text and not event.paused:
                 return None
@@ -191,6 +200,8 @@ def _asked(row: ControlMessage, acknowledged: Acknowledgements) -> tuple[str, st
             return "paused the run", ""
         case "resume":
             return "let the run go on", ""
+        case "swap_drafter":
+            return f"asked to draft with {asked.get('name') or 'nothing'}", ""
         case "stop":
             return "asked the run to stop", ""
         case _:

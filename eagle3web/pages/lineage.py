@@ -11,7 +11,7 @@ from eagle3web.models import BenchmarkRow, Checkpoint, Pruned, Run, RunInput
 from eagle3web.pages.graph import Drawing, Node, draw
 from eagle3web.queries import lineage, pruned
 
-COLUMNS = ("datasets", Stage.GENERATE, Stage.EXTRACT, Stage.TRAIN, "checkpoint", Stage.BENCHMARK)
+COLUMNS = ("datasets", Stage.GENERATE, Stage.EXTRACT, Stage.TRAIN, "checkpoint", Stage.BENCHMARK, Stage.SERVE)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -112,6 +112,7 @@ ASK = {
 KEPT: dict[str, str] = {
     Stage.EXTRACT: "Finished shards stay; what is pending is written first.",
     Stage.TRAIN: "A checkpoint is saved first, with all that a resumed training needs.",
+    Stage.SERVE: "Requests that it works on may end first; runs that use it wait for another engine, or for its return.",
     Stage.BENCHMARK: "Passes that are done stay measured, and their results are shown.",
 }
 """What a stage saves when it stops."""
@@ -156,7 +157,18 @@ def _clone_any(name: str, newest: Attempt | None, kept: str) -> Question:
     return Question(title=f"Clone {name}?", points=points, act="Clone and start", refuse="Not now", icon="copy")
 
 
+def _drafter(name: str, newest: Attempt | None, kept: str) -> Question:
+    points = [
+        Point(
+            "engines", "Its server is drained, ended, and started again with the other drafter: that takes as long as a start."
+        ),
+        Point("check", "Runs that use it wait meanwhile. Later attempts of this run start with it, too."),
+    ]
+    return Question(title=f"Drafter of {name}", points=points, act="Swap", refuse="Leave it", icon="checkpoints")
+
+
 ASK_ANY = {
+    "drafter": _drafter,
     "stop": _stop_any,
     "pause": _pause_any,
     "unpause": _unpause_any,

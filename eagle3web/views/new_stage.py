@@ -20,6 +20,7 @@ from eagle3web.models import Engine, Host, Project, Run, User
 from eagle3web.pages.presets import preset_rows
 from eagle3web.pages.rights import rights
 from eagle3web.queries.standing import standings
+from eagle3web.serve_forms import ServeForm
 from eagle3web.stage_forms import BenchmarkForm, ExtractForm, PipelineForm, StageForm, TrainForm
 from eagle3web.views.access import View, allowed, person
 from eagle3web.views.new_run import cloned_run
@@ -60,12 +61,19 @@ def _start_benchmark(form: Any, user: User) -> list[Run]:  # noqa: ANN401
     return [chains.start_benchmark(chosen["source"], user=user, config=config, step=chosen["step"], **form.naming())]
 
 
+def _start_serve(form: Any, user: User) -> list[Run]:  # noqa: ANN401
+    chosen = form.cleaned_data
+    config = form.kept() | form.serving()
+    return [chains.start_serve(form.project, user=user, config=config, checkpoint=chosen["checkpoint"], **form.naming())]
+
+
 Start = Callable[[Any, User], list[Run]]
 FORMS: dict[str, tuple[type[StageForm], Start]] = {
     "pipeline": (PipelineForm, _start_pipeline),
     "extract": (ExtractForm, _start_extract),
     "train": (TrainForm, _start_train),
     "benchmark": (BenchmarkForm, _start_benchmark),
+    "serve": (ServeForm, _start_serve),
 }
 
 
@@ -116,20 +124,26 @@ def _seen(request: HttpRequest, made: list[Run]) -> HttpResponse:
 
 def _initial(request: HttpRequest, name: str) -> dict[str, Any]:
     """The run that a link names, the preset that the hosts are good for, engines that answer, and what they can do."""
-    source = request.GET.get("source", "")
-    known = int(source) if source.isascii() and source.isdigit() and len(source) < 16 else None
+    known = _number(request.GET.get("source", ""))
     has_gpus = any(sample.get("gpus") for sample in Host.objects.values_list("sample", flat=True))
     found: dict[str, Any] = {
         "source": known,
         "sources": [known] if known else [],
         "preset": "gpu" if has_gpus else "cpu",
     }
+    if name == "serve":
+        found["checkpoint"] = _number(request.GET.get("checkpoint", ""))
     if name == "pipeline":
         away = (EngineState.DOWN, EngineState.HANGING)
         engines = [engine for engine in Engine.objects.filter(enabled=True) if engine.state not in away]
         keep = bool(engines) and all(engine.info.get("capture") for engine in engines)
         found |= {"engines": engines, "features": "captured" if keep else "extract"}
     return found
+
+
+def _number(text: str) -> int | None:
+    """A key in an address."""
+    return int(text) if text.isascii() and text.isdigit() and len(text) < 16 else None
 
 
 def _ahead(project: Project, name: str) -> dict[str, Any]:

@@ -12,12 +12,13 @@ from django.urls import reverse
 from django.views.decorators.http import require_http_methods
 
 from eagle3web import tasks
-from eagle3web.domain import runs
+from eagle3web.domain import runs, serving
 from eagle3web.domain.runs import NotAllowedNow
 from eagle3web.enums import Stage
 from eagle3web.forms import ConcurrencyForm
 from eagle3web.models import Run, User
 from eagle3web.pages.questions import question
+from eagle3web.serve_forms import DrafterForm
 from eagle3web.views.access import View, allowed, person
 from pipeline.errors import ConfigError
 
@@ -53,6 +54,12 @@ def _concurrency(run: Run, user: User, form: Any) -> tuple[str, Run]:  # noqa: A
     return f"is asked for {form.cleaned_data['concurrency']} requests in flight", run
 
 
+def _drafter(run: Run, user: User, form: Any) -> tuple[str, Run]:  # noqa: ANN401
+    checkpoint = form.cleaned_data["checkpoint"]
+    serving.swap_drafter(run, checkpoint, user=user)
+    return f"is asked to draft with {checkpoint or 'nothing'}", run
+
+
 def _clone(run: Run, user: User, form: Any) -> tuple[str, Run]:  # noqa: ANN401
     with transaction.atomic():
         new = runs.clone(run, user=user, changes={})
@@ -66,8 +73,11 @@ ACTS: dict[str, Act] = {
     "unpause": _unpause,
     "resume": _resume,
     "concurrency": _concurrency,
+    "drafter": _drafter,
     "clone": _clone,
 }
+FORMS: dict[str, Any] = {"concurrency": ConcurrencyForm, "drafter": DrafterForm}
+"""Verbs that ask for more than a yes."""
 MOVES_ON = frozenset({"resume", "clone"})
 """Verbs after which another page is of interest."""
 
@@ -77,6 +87,7 @@ CLONED_AT: dict[str, str] = {
     Stage.EXTRACT: "run-new-extract",
     Stage.TRAIN: "run-new-train",
     Stage.BENCHMARK: "run-new-benchmark",
+    Stage.SERVE: "run-new-serve",
 }
 """Stage → the form that makes a run like another, with changes."""
 
@@ -88,7 +99,9 @@ def verb(name: str) -> View:
     @allowed("view_run", "add_run" if name == "clone" else "change_run")
     def view(request: HttpRequest, run_id: int) -> HttpResponse:
         run = get_object_or_404(Run.objects.select_related("project"), pk=run_id)
-        form = ConcurrencyForm(request.POST or None, run=run) if name == "concurrency" else None
+        # A form whose only choice is left empty is bound all the same.
+        given = request.POST if request.method == "POST" else None
+        form = FORMS[name](given, run=run) if name in FORMS else None
         if request.method == "GET":
             return _ask(request, name, run, form)
         if form is not None and not form.is_valid():

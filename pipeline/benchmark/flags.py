@@ -9,6 +9,7 @@ from pipeline.config import EngineRef, SamplingConfig
 from pipeline.datasets.named_prompts import named_prompts
 from pipeline.draft_shape import DraftShape
 from pipeline.errors import ConfigError
+from pipeline.flag_types import shape
 from pipeline.stage_cli import add_folder_argument, add_supervision_flags, new_attempt
 
 EPILOG = """\
@@ -66,14 +67,6 @@ def _add_run_flags(group: argparse._ArgumentGroup) -> None:
     add("--device", default="auto", help="of embedded engines: auto, cpu, cuda (default: %(default)s)")
     add("--seed", type=int, default=0, help="another one measures other prompts (default: %(default)s)")
     add("--out", type=Path, default=Path("benchmark"), metavar="FOLDER", help="where everything goes (default: benchmark)")
-
-
-def shape(text: str) -> DraftShape:
-    """`3/1/4`: steps, topk, draft tokens."""
-    try:
-        return DraftShape.parse(text)
-    except ConfigError as error:
-        raise argparse.ArgumentTypeError(str(error)) from error
 
 
 def numbers(text: str) -> tuple[int, ...]:

@@ -2,7 +2,6 @@
 
 import asyncio
 import os
-import signal
 import subprocess
 import sys
 import time
@@ -11,13 +10,12 @@ from pathlib import Path
 
 from pipeline.artifacts import read_json
 from pipeline.errors import EngineUnavailableError
+from pipeline.process_ends import how_it_ended, last_words
 
 LONGEST_LOAD_S = 1800.0
 LOOK_S = 0.1
 PATIENCE_S = 5.0
 """From TERM to KILL."""
-LAST_LINES = 3
-LINE_CHARS = 300
 
 
 class EngineProcess:
@@ -62,10 +60,8 @@ class EngineProcess:
         code = self._process.poll()
         if code is None:
             return ""
-        how = f"was killed by {signal.Signals(-code).name}" if code < 0 else f"ended with exit code {code}"
-        lines = [line.strip()[:LINE_CHARS] for line in self.log.read_text(errors="replace").splitlines() if line.strip()]
-        said = " | ".join(lines[-LAST_LINES:])
-        return f"engine {self.name} {how}{': ' + said if said else ''} (its log: {self.log})"
+        said = last_words(self.log)
+        return f"engine {self.name} {how_it_ended(code)}{': ' + said if said else ''} (its log: {self.log})"
 
     def terminate(self) -> None:
         """Ask it to end; `wait` makes sure that it does."""

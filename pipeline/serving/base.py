@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from pipeline.config import EngineRef, SamplingConfig
 from pipeline.errors import BadRequestError, EngineBusyError, EngineError
 from pipeline.serving.records import Answer, EngineHealth, EngineLoads, ModelInfo, Partial, PromptName
-from pipeline.serving.transport import NotFoundError, Transport
+from pipeline.serving.transport import NotFoundError, TimedOutError, Transport
 
 HEALTH_S = 5.0
 ABORT_S = 5.0
@@ -86,6 +86,9 @@ class EngineClient(abc.ABC):
             await self._transport.get("/health", timeout_s=HEALTH_S)
         except EngineBusyError:
             return EngineHealth(state="starting", detail=f"{self.name}: the engine is starting")
+        except TimedOutError as error:
+            # Connected, and no word: SGLang's own /health waits for a token, too.
+            return EngineHealth(state="hung", detail=str(error))
         except NotFoundError:
             pass  # not every OpenAI-compatible server has /health; whether it generates is asked next
         except EngineError as error:

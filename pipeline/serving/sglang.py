@@ -100,11 +100,14 @@ class SglangClient(EngineClient):
             told = {}
         ranks = told.get("loads") or [told] if isinstance(told, Mapping) else [{}]
         speculative = [rank["speculative"].get("accept_length") for rank in ranks if rank.get("speculative")]
+        running, waiting = (sum(int(rank.get(f"num_{what}_reqs") or 0) for rank in ranks) for what in ("running", "waiting"))
         throughput = sum(float(rank.get("gen_throughput") or 0.0) for rank in ranks)
+        throughput = throughput or float(state.get("last_gen_throughput") or 0.0)
         return EngineLoads(
-            running=sum(int(rank.get("num_running_reqs") or 0) for rank in ranks),
-            waiting=sum(int(rank.get("num_waiting_reqs") or 0) for rank in ranks),
-            gen_throughput=throughput or float(state.get("last_gen_throughput") or 0.0),
+            running=running,
+            waiting=waiting,
+            # SGLang's number is that of its last batches, however long ago.
+            gen_throughput=throughput if running or waiting or not told else 0.0,
             accept_length=speculative[0] if speculative else state.get("avg_spec_accept_length"),
             server_info=server,
         )

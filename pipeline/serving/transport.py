@@ -39,13 +39,15 @@ class Transport:
 
     async def _json(self, method: str, path: str, body: Mapping[str, Any] | None, timeout_s: float) -> Any:  # noqa: ANN401
         """The body of a 2xx answer, None when it is empty. Raises EngineUnavailableError, EngineBusyError, BadRequestError."""
-        limit = aiohttp.ClientTimeout(total=timeout_s, connect=min(CONNECT_S, timeout_s))
+        limit = _limit(timeout_s)
         try:
             async with self._open().request(method, self._base + path, json=body, timeout=limit) as response:
                 raw = await response.read()
                 if response.status >= 400:
                     raise self._refusal(path, response.status, raw)
                 return parse_json(raw) if raw else None
+        except aiohttp.ConnectionTimeoutError as error:
+            raise EngineUnavailableError(f"{self._name}: no connection to {self._base} in time") from error
         except TimeoutError as error:
             raise TimedOutError(f"{self._name}: no answer to {path} within {timeout_s:g} s") from error
         except (aiohttp.ClientError, ConnectionError) as error:
@@ -53,7 +55,7 @@ class Transport:
 
     async def events(self, path: str, body: Mapping[str, Any], *, timeout_s: float) -> AsyncIterator[Any]:
         """Yield each `data:` line of an event stream as JSON, until `[DONE]`. Raises what `post` raises."""
-        limit = aiohttp.ClientTimeout(total=timeout_s, connect=min(CONNECT_S, timeout_s))
+        limit = _limit(timeout_s)
         try:
             async with self._open().post(self._base + path, json=body, timeout=limit) as response:
                 if response.status >= 400:
@@ -62,6 +64,8 @@ class Transport:
                     if data == b"[DONE]":
                         return
                     yield parse_json(data)
+        except aiohttp.ConnectionTimeoutError as error:
+            raise EngineUnavailableError(f"{self._name}: no connection to {self._base} in time") from error
         except TimeoutError as error:
             raise TimedOutError(f"{self._name}: no end of {path} within {timeout_s:g} s") from error
         except (aiohttp.ClientError, ConnectionError) as error:
@@ -120,6 +124,11 @@ def describe(error: BaseException) -> str:
     if isinstance(error, (aiohttp.ServerDisconnectedError, aiohttp.ClientPayloadError, aiohttp.ClientOSError, ConnectionError)):
         return "the connection was cut before the answer came"
     return str(error) or type(error).__name__
+
+
+def _limit(timeout_s: float) -> aiohttp.ClientTimeout:
+    """For connecting a part of the whole, so that a host that is away is told from a server that says nothing."""
+    return aiohttp.ClientTimeout(total=timeout_s, connect=min(CONNECT_S, 0.8 * timeout_s))
 
 
 async def _data_lines(stream: aiohttp.StreamReader) -> AsyncIterator[bytes]:

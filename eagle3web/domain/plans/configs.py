@@ -9,6 +9,7 @@ from pipeline.benchmark.config import BenchmarkConfig
 from pipeline.config import GenerateConfig, from_mapping, to_mapping
 from pipeline.errors import ConfigError
 from pipeline.extraction.config import ExtractConfig
+from pipeline.serve.config import ServeConfig
 from pipeline.training.config import TrainConfig
 
 CONFIGS: dict[str, type] = {
@@ -16,6 +17,7 @@ CONFIGS: dict[str, type] = {
     Stage.EXTRACT: ExtractConfig,
     Stage.TRAIN: TrainConfig,
     Stage.BENCHMARK: BenchmarkConfig,
+    Stage.SERVE: ServeConfig,
 }
 """The config of each stage that this version can run."""
 

@@ -9,6 +9,7 @@ from eagle3web.domain.exclusions import exclusions_of_attempt
 from eagle3web.domain.plans.configs import with_trust
 from eagle3web.domain.plans.devices import ANY_DEVICE, device_of
 from eagle3web.domain.plans.generate import with_changes
+from eagle3web.domain.plans.serve import with_swaps
 from eagle3web.enums import InputKind, Stage
 from eagle3web.models import Checkpoint, Run, RunInput
 from pipeline.artifacts import Home
@@ -35,10 +36,12 @@ def attempt_config(run: Run, *, devices: Sequence[str] = ()) -> dict[str, Any]:
             known["exclusions"] = exclusions_of_attempt(run)
         case Stage.BENCHMARK:
             known |= {"output": str(home.benchmarks(project, run.pk))} | _best_drafter(run)
+        case Stage.SERVE:
+            known = with_swaps(run) | {"devices": list(devices)}
     if known.get("responses"):
         # Where this host has them: a home that was moved or copied must not write into the one that it came from.
         known["responses"] = str(home.responses(project))
-    if ANY_DEVICE in run.devices and "device" in known:
+    if ANY_DEVICE in run.devices and "device" in known and run.stage != Stage.SERVE:
         # Only extraction spreads a model over several.
         known["device"] = device_of(devices if run.stage == Stage.EXTRACT else devices[:1])
     return with_trust(run.project, known)

@@ -6,9 +6,10 @@ from eagle3web.enums import Stage
 from eagle3web.models import Attempt
 from eagle3web.pages.stages.benchmark import measured
 from eagle3web.pages.stages.extraction import extracted
+from eagle3web.pages.stages.serving import served
 from eagle3web.pages.stages.training import trained
 
-READERS = {Stage.EXTRACT: extracted, Stage.TRAIN: trained, Stage.BENCHMARK: measured}
+READERS = {Stage.EXTRACT: extracted, Stage.TRAIN: trained, Stage.BENCHMARK: measured, Stage.SERVE: served}
 
 
 @dataclass(frozen=True)

@@ -53,7 +53,7 @@ def test_run_is_created_and_sent(api: Caller, project: Project, launched: list[i
         ({"concurrency": 0}, 422, "concurrency"),
         ({"concurrency": "8"}, 422, "concurrency"),
         ({"order": "random"}, 422, "order"),
-        ({"stage": "serve"}, 422, "stage"),
+        ({"stage": "juggle"}, 422, "stage"),
         ({"tags": [""]}, 422, "tags.0"),
         ({"title": "x" * 201}, 422, "title"),
     ],

@@ -1,0 +1,51 @@
+"""Serving: the project's target, with or without a drafter that a training run made."""
+
+from collections.abc import Sequence
+from dataclasses import asdict
+from typing import Any
+
+from eagle3web.domain.plans.configs import target_of, to_json, validate
+from eagle3web.enums import Stage
+from eagle3web.models import Checkpoint, ControlMessage, Project, Run
+from pipeline.config import from_mapping
+from pipeline.control import SwapDrafter
+from pipeline.errors import ConfigError
+from pipeline.serve.config import ServeConfig
+
+PLANNED = ("drafter", "drafter_name", "devices", "python")
+"""Keys that nobody may choose: an interpreter would be a program of the caller's, and folders follow from runs."""
+
+
+def serve_config(
+    project: Project, *, checkpoint: Checkpoint | None = None, devices: Sequence[str] = (), **chosen: Any
+) -> dict[str, Any]:
+    """The config that serves the project's target, drafting with `checkpoint` where there is one.
+
+    `chosen` are keys of ServeConfig. Raises ConfigError.
+    """
+    if taken := [name for name in PLANNED if name in chosen]:
+        raise ConfigError(f"{', '.join(taken)}: set by the system")
+    found = {"project": project.slug, "target": target_of(project), "devices": list(devices)} | chosen
+    if checkpoint is not None:
+        found |= drafting(checkpoint)
+    return validate(Stage.SERVE, found)
+
+
+def drafting(checkpoint: Checkpoint) -> dict[str, str]:
+    """Keys of ServeConfig. Raises ConfigError for a checkpoint whose files are gone."""
+    if checkpoint.removed_at is not None:
+        raise ConfigError(f"{checkpoint} was removed from disk: there is nothing to draft with")
+    name = f"r{checkpoint.run_id} step {checkpoint.step}"
+    return {"drafter": checkpoint.path, "drafter_name": name, "speculation": "drafter"}
+
+
+def with_swaps(run: Run) -> dict[str, Any]:
+    """The run's own config, with the drafter that somebody last asked for, and a name for its engine."""
+    config = from_mapping(ServeConfig, run.config)
+    found = to_json(config) | {"engine": config.engine or f"r{run.pk}"}
+    asked = ControlMessage.objects.filter(attempt__run=run, kind=SwapDrafter.kind).order_by("id").last()
+    if asked is not None:
+        swap = SwapDrafter(**asked.payload)
+        found |= asdict(swap) | {"drafter_name": swap.name, "speculation": "drafter" if swap.drafter else "none"}
+        del found["name"]
+    return found

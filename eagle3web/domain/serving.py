@@ -1,0 +1,37 @@
+"""Serve runs: the drafter that somebody puts in the place of another."""
+
+from django.db import transaction
+
+from eagle3web.domain import audit, controls
+from eagle3web.domain.plans.serve import drafting
+from eagle3web.domain.runs import NotAllowedNow
+from eagle3web.enums import RunStatus, Stage
+from eagle3web.models import Attempt, Checkpoint, Run, User
+from pipeline.control import SwapDrafter
+from pipeline.errors import ConfigError
+from pipeline.server_events import DrafterSwapped
+
+
+def swap_drafter(run: Run, checkpoint: Checkpoint | None, *, user: User | None) -> None:
+    """Ask a live serve run to draft with another checkpoint, or with none: its server is drained and started again.
+
+    Later attempts start with it, too. Raises NotAllowedNow when the run does not serve, ConfigError for a checkpoint of another
+    project or one without files.
+    """
+    if run.stage != Stage.SERVE:
+        raise NotAllowedNow(f"{run} serves nothing")
+    if checkpoint is not None and checkpoint.project_id != run.project_id:
+        raise ConfigError(f"{checkpoint} belongs to another project")
+    drafts = drafting(checkpoint) if checkpoint else {"drafter": "", "drafter_name": ""}
+    message = SwapDrafter(drafter=drafts["drafter"], name=drafts["drafter_name"])
+    with transaction.atomic():
+        row = Run.objects.select_for_update(no_key=True).get(pk=run.pk)
+        if row.status not in {RunStatus.STARTING, RunStatus.RUNNING} or controls.send(row, message, user=user) is None:
+            raise NotAllowedNow(f"{row} is {row.status}; only a running server can be told to draft with another checkpoint")
+        audit.record(user, "run.swap_drafter", run, drafter=message.name or "none")
+
+
+def drafter_of(attempt: Attempt) -> str:
+    """What the server of an attempt drafts with by now; empty for nothing."""
+    swapped = attempt.counters.get(DrafterSwapped.kind)
+    return str(swapped["name"] if swapped else attempt.config.get("drafter_name", ""))

@@ -1,0 +1,117 @@
+"""Serving: how far a start is, what the server does, and with which drafter."""
+
+from collections.abc import Collection
+from dataclasses import dataclass
+
+from eagle3web.charts.serving import METRICS, accept_figure, queue_figure, rate_figure
+from eagle3web.domain.serving import drafter_of
+from eagle3web.formats import count
+from eagle3web.live.records import Entry
+from eagle3web.models import Attempt, Run
+from eagle3web.pages.stages.base import Context, StagePart, Window
+from eagle3web.queries import points
+from eagle3web.queries.counters import last_word
+from pipeline.server_events import ServerLoading, ServerMeasured, ServerReady, ServerStarted
+
+PHASES = {
+    "": "starting Python",
+    "weights": "loading weights",
+    "memory": "making room for the KV cache",
+    "graphs": "capturing graphs",
+    "warming up": "warming up",
+}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Served:
+    """The last words of an attempt about its newest server, as the page shows them."""
+
+    started: ServerStarted
+    loading: ServerLoading | None
+    ready: ServerReady | None
+    """None until this start has answered."""
+    measured: ServerMeasured | None
+    drafter: str
+    """What it drafts with, by now."""
+    eta_s: float | None = None
+
+    @property
+    def share(self) -> float | None:
+        """Of what the present phase of the start counts."""
+        told = self.loading
+        return min(1.0, told.done / told.total) if told is not None and told.total > 1 else None
+
+    @property
+    def phase(self) -> str:
+        """`loading weights: 3 of 12`."""
+        told = self.loading
+        if told is None:
+            return PHASES[""]
+        counted = f": {count(told.done)} of {count(told.total)}" if told.total > 1 else ""
+        return f"{PHASES.get(told.phase, told.phase)}{f' of {told.what}' if told.what else ''}{counted}"
+
+    @property
+    def words(self) -> str:
+        """In one line, for lists."""
+        if self.ready is None:
+            return self.phase
+        if self.measured is None:
+            return "ready"
+        return f"{count(self.measured.running)} running, {count(self.measured.waiting)} waiting"
+
+
+def served(attempt: Attempt, *, forecast: bool) -> Served | None:
+    """None before the first start."""
+    started = last_word(attempt, ServerStarted)
+    if started is None:
+        return None
+    loading, ready = last_word(attempt, ServerLoading), last_word(attempt, ServerReady)
+    measured = last_word(attempt, ServerMeasured)
+    # What was said of an earlier server is no word about this one.
+    return Served(
+        started=started,
+        loading=loading if loading and loading.number == started.number else None,
+        ready=ready if ready and ready.number == started.number else None,
+        measured=measured if measured and measured.number == started.number else None,
+        drafter=drafter_of(attempt),
+    )
+
+
+def context(run: Run, attempt: Attempt, forecast: bool) -> Context:
+    """No query."""
+    return {"served": served(attempt, forecast=forecast), "kept": "its log and what was measured"}
+
+
+def details(run: Run, attempt: Attempt, up_to: int) -> Context:
+    """Three charts up to now. About eight queries."""
+    drawn = {name: points.points_of(attempt.pk, name, up_to=up_to) for name in METRICS}
+    lines = {name: found for name, (found, _) in drawn.items()}
+    rates, total = drawn["tokens_per_s"]
+    return {
+        "rate_figure": rate_figure(lines),
+        "queue_figure": queue_figure(lines),
+        "accept_figure": accept_figure(lines),
+        "points_drawn": len(rates),
+        "points_total": total,
+    }
+
+
+def points_after(attempt_id: int, after: int, *, up_to: int | None = None, limit: int = points.LIMIT) -> list[Entry]:
+    return list(points.metrics_after(attempt_id, METRICS, after, up_to=up_to, limit=limit))
+
+
+def points_within(attempt: Attempt, lines: Collection[str], low: int, high: int) -> Window:
+    """By milliseconds; a metric is a line. One query."""
+    found, total = points.points_between(attempt.pk, METRICS, low, high)
+    return Window(lines={name: own for (name, _), own in found.items() if name in lines}, total=total)
+
+
+PART = StagePart(
+    template="runs/stages/_serve.html",
+    facts="runs/facts/_serve.html",
+    fragments={"run-serving": "runs/_serving.html"},
+    context=context,
+    details=details,
+    points_after=points_after,
+    points_within=points_within,
+)

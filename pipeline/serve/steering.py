@@ -1,0 +1,52 @@
+"""What people ask of a serve run: to stop, and to draft with another checkpoint."""
+
+import asyncio
+import signal
+from collections.abc import Callable
+
+from pipeline.control import ControlReader, Stop, SwapDrafter
+from pipeline.errors import ConfigError
+
+POLL_S = 0.1
+
+
+class Steering:
+    def __init__(self, control: ControlReader, *, warn: Callable[[str], None]) -> None:
+        self._control = control
+        self._warn = warn
+        self.stop_reason: str | None = None
+        self.swap: SwapDrafter | None = None
+        """The newest one that nobody has taken; take it with `take_swap`."""
+        self.asked = asyncio.Event()
+        """Set while there is something to obey."""
+
+    def take_swap(self) -> SwapDrafter | None:
+        taken, self.swap = self.swap, None
+        if self.stop_reason is None:
+            self.asked.clear()
+        return taken
+
+    async def follow(self) -> None:
+        """Look for messages, for ever."""
+        while True:
+            for message in self._control.poll():
+                match message:
+                    case Stop():
+                        self.stop(message.reason or "stopped")
+                    case SwapDrafter():
+                        self.swap = message
+                        self.asked.set()
+                    case ConfigError():
+                        self._warn(str(message))
+                    case _:
+                        self._warn(f"{message.kind} changes nothing in a serve run")
+            await asyncio.sleep(POLL_S)
+
+    def stop_on_signals(self) -> None:
+        loop = asyncio.get_running_loop()
+        loop.add_signal_handler(signal.SIGTERM, self.stop, "stopped by SIGTERM")
+        loop.add_signal_handler(signal.SIGINT, self.stop, "stopped by Ctrl-C")
+
+    def stop(self, reason: str) -> None:
+        self.stop_reason = self.stop_reason or reason
+        self.asked.set()
