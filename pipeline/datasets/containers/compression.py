@@ -21,10 +21,21 @@ Progress = Callable[[int, int], None]
 GZIP_MAGIC = b"\x1f\x8b"
 ZSTD_MAGIC = b"\x28\xb5\x2f\xfd"
 BUFFER_BYTES = 1 << 18
+EXPANDED_ANYWAY = 1 << 30
+"""Bytes that any file may unpack to."""
+EXPANDED_TIMES = 200
+"""Above that, so many times its own size at most: text of prompts packs ten- to thirtyfold, a bomb a thousandfold or more."""
+EXPANDED_MOST = 64 << 30
+"""Bytes, whatever its size."""
 
 
 class DamagedFileError(DataError):
-    """Compressed data is cut or damaged; what was decompressed before is good."""
+    """Compressed data is cut, damaged or a bomb; what was decompressed before is good."""
+
+
+def expanded_limit(size: int) -> int:
+    """Bytes that a packed file of `size` bytes may unpack to."""
+    return min(EXPANDED_MOST, max(EXPANDED_ANYWAY, EXPANDED_TIMES * size))
 
 
 @contextmanager
@@ -35,10 +46,10 @@ def open_plain(path: Path, progress: Progress | None = None) -> Iterator[io.Buff
         counted: io.BufferedReader = io.BufferedReader(_Counted(file, total, progress), BUFFER_BYTES)
         head = counted.peek(4)
         if head.startswith(GZIP_MAGIC):
-            with gzip.GzipFile(fileobj=counted) as plain, closing(_reader(_GzipSource(plain))) as stream:
+            with gzip.GzipFile(fileobj=counted) as plain, closing(_reader(_GzipSource(plain), expanded_limit(total))) as stream:
                 yield stream
         elif head.startswith(ZSTD_MAGIC):
-            with closing(_reader(_ZstdSource(counted))) as stream:
+            with closing(_reader(_ZstdSource(counted), expanded_limit(total))) as stream:
                 yield stream
         else:
             with counted:
@@ -96,8 +107,8 @@ class _ZstdSource:
 class _Decompressed(io.RawIOBase):
     """A raw stream over a source, with one error for all the ways in which compressed data can be broken."""
 
-    def __init__(self, source: _Source) -> None:
-        self._source = source
+    def __init__(self, source: _Source, limit: int) -> None:
+        self._source, self._limit, self._left = source, limit, limit
 
     def readable(self) -> bool:
         return True
@@ -108,6 +119,9 @@ class _Decompressed(io.RawIOBase):
             piece = self._source.read_some(len(view))
         except (EOFError, zlib.error, gzip.BadGzipFile, zstandard.ZstdError) as error:
             raise DamagedFileError(f"compressed data is cut or damaged: {error}") from error
+        self._left -= len(piece)
+        if self._left < 0:
+            raise DamagedFileError(f"the file unpacks to more than {self._limit:,} bytes, which is too much for its size")
         view[: len(piece)] = piece
         return len(piece)
 
@@ -130,5 +144,5 @@ class _Counted(io.RawIOBase):
         return count
 
 
-def _reader(source: _Source) -> io.BufferedReader:
-    return io.BufferedReader(_Decompressed(source), BUFFER_BYTES)
+def _reader(source: _Source, limit: int) -> io.BufferedReader:
+    return io.BufferedReader(_Decompressed(source, limit), BUFFER_BYTES)

@@ -4,10 +4,10 @@ import io
 import shutil
 import tempfile
 from collections.abc import Iterator
-from typing import BinaryIO
+from typing import Any, BinaryIO
 
-from pipeline.datasets.containers.compression import DamagedFileError, Progress
-from pipeline.datasets.containers.rows import RawRow
+from pipeline.datasets.containers.compression import DamagedFileError, Progress, expanded_limit
+from pipeline.datasets.containers.rows import MAX_ROW_BYTES, RawRow, too_long
 
 MAGIC = b"PAR1"
 BATCH_ROWS = 64
@@ -23,14 +23,34 @@ def read_parquet(file: BinaryIO, progress: Progress | None = None) -> Iterator[R
         # Without pre-buffering Arrow holds a few pages of a row group, not the whole group.
         source = parquet.ParquetFile(file, pre_buffer=False, buffer_size=1 << 20)
         rows, size = source.metadata.num_rows, file.seek(0, io.SEEK_END)
+        _refuse_bomb(source.metadata, size)
+        unpacked = 0
         for batch in source.iter_batches(batch_size=BATCH_ROWS, use_threads=False):
-            for value in batch.to_pylist():
-                yield RawRow(index=index, line=None, value=value)
+            for place in range(len(batch)):
+                row = batch.slice(place, 1)
+                unpacked += row.nbytes
+                # A few bytes of a dictionary can stand for any number of equal rows.
+                _refuse_more_than(expanded_limit(size), unpacked)
+                if row.nbytes > MAX_ROW_BYTES:
+                    yield RawRow(index=index, line=None, error=too_long())
+                else:
+                    yield RawRow(index=index, line=None, value=row.to_pylist()[0])
                 index += 1
             if progress is not None:
                 progress(size * index // rows, size)
-    except (pa.ArrowException, OSError, EOFError) as error:
+    except (pa.ArrowException, OSError, EOFError, MemoryError) as error:
         raise DamagedFileError(f"not a readable Parquet file: {error}") from error
+
+
+def _refuse_bomb(metadata: Any, size: int) -> None:  # noqa: ANN401  (pyarrow's FileMetaData)
+    """Pages are unpacked in memory, so what the footer promises is judged before the first. Raises DamagedFileError."""
+    groups = [metadata.row_group(place) for place in range(metadata.num_row_groups)]
+    _refuse_more_than(expanded_limit(size), sum(group.total_byte_size for group in groups))
+
+
+def _refuse_more_than(limit: int, unpacked: int) -> None:
+    if unpacked > limit:
+        raise DamagedFileError(f"the file unpacks to more than {limit:,} bytes, which is too much for its size")
 
 
 def spool(stream: io.BufferedReader) -> BinaryIO:

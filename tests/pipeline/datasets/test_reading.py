@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from pipeline.datasets.containers import compression
 from pipeline.datasets.report import Problem
 from tests.support.prompts import CASES, read, write_lines
 
@@ -111,3 +112,14 @@ def test_a_label_that_cannot_be_stored_is_shown_escaped(tmp_path: Path) -> None:
 def test_only_blank_lines_are_an_empty_file(tmp_path: Path) -> None:
     _, report = read(write_lines(tmp_path / "a.jsonl", "", "  ", "\r"))
     assert (report.accepted, report.rejected, report.error) == (0, 0, "the file is empty")
+
+
+def test_a_bomb_is_named_at_its_line_and_the_rows_before_it_are_good(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(compression, "EXPANDED_ANYWAY", 1 << 20)
+    path = tmp_path / "bomb.jsonl.gz"
+    path.write_bytes(gzip.compress(b'{"prompt": "one"}\n{"prompt": "two"}\n' + b" " * (1 << 26)))
+    prompts, report = read(path)
+    assert len(prompts) == 2
+    (problem,) = report.rejections
+    assert (problem.file, problem.line) == ("bomb.jsonl.gz", 3)
+    assert "unpacks to more than" in problem.reason

@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 import zstandard
 
+from pipeline.datasets.containers import compression
 from pipeline.datasets.containers.compression import DamagedFileError, open_plain
 
 TEXT = b"".join(b"%d %d\n" % (i, random.Random(i).getrandbits(64)) for i in range(20_000))
@@ -73,3 +74,32 @@ def test_progress_ends_at_the_size_of_the_file_on_disk(tmp_path: Path, kind: str
     size = path.stat().st_size
     assert seen[-1] == (size, size)
     assert [done for done, _ in seen] == sorted(done for done, _ in seen)
+
+
+@pytest.mark.parametrize("kind", ["gzip", "zstd"])
+def test_a_bomb_ends_with_an_error_that_says_the_limit(tmp_path: Path, kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(compression, "EXPANDED_ANYWAY", 1 << 20)
+    path = tmp_path / "bomb"
+    path.write_bytes(packed(kind, bytes(1 << 26)))
+    assert path.stat().st_size < 1 << 17
+    limit = compression.expanded_limit(path.stat().st_size)
+    read: list[int] = []
+    with open_plain(path) as stream, pytest.raises(DamagedFileError, match=f"unpacks to more than {limit:,} bytes"):
+        read.extend(len(piece) for piece in iter(lambda: stream.read1(1 << 16), b""))
+    assert sum(read) <= limit
+
+
+@pytest.mark.parametrize("kind", ["gzip", "zstd"])
+def test_text_that_packs_well_is_no_bomb(tmp_path: Path, kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(compression, "EXPANDED_ANYWAY", 1 << 10)
+    content = b"".join(b'{"prompt": "What is %d times seven?"}\n' % n for n in range(20_000))
+    path = tmp_path / "prompts"
+    path.write_bytes(packed(kind, content))
+    with open_plain(path) as stream:
+        assert stream.read() == content
+
+
+def test_no_file_may_unpack_to_more_than_the_most() -> None:
+    assert compression.expanded_limit(1) == 1 << 30
+    assert compression.expanded_limit(10**8) == 2 * 10**10
+    assert compression.expanded_limit(10**12) == 64 << 30

@@ -5,6 +5,7 @@ import pyarrow as pa
 import pytest
 from pyarrow import parquet
 
+from pipeline.datasets.containers import compression
 from pipeline.datasets.containers.compression import DamagedFileError
 from pipeline.datasets.containers.parquet import read_parquet
 
@@ -36,3 +37,24 @@ def test_a_file_that_is_cut_is_an_error(tmp_path: Path) -> None:
     path.write_bytes(path.read_bytes()[:-20])
     with path.open("rb") as file, pytest.raises(DamagedFileError, match="not a readable Parquet file"):
         list(read_parquet(file))
+
+
+@pytest.mark.parametrize("dictionary", [True, False])
+def test_a_bomb_is_refused_whether_pages_or_equal_rows_swell(
+    tmp_path: Path, dictionary: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(compression, "EXPANDED_ANYWAY", 1 << 20)
+    rows = [{"prompt": "x" * 1000}] * 20_000
+    path = write(tmp_path / "bomb.parquet", rows, compression="zstd", use_dictionary=dictionary)
+    assert path.stat().st_size < 40_000
+    with path.open("rb") as file, pytest.raises(DamagedFileError, match="unpacks to more than"):
+        list(read_parquet(file))
+
+
+def test_a_row_that_is_too_long_is_refused_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("pipeline.datasets.containers.parquet.MAX_ROW_BYTES", 1000)
+    path = write(tmp_path / "a.parquet", [{"prompt": "short"}, {"prompt": "x" * 5000}, {"prompt": "short too"}])
+    with path.open("rb") as file:
+        found = list(read_parquet(file))
+    assert [row.value and row.value["prompt"] for row in found] == ["short", None, "short too"]
+    assert "row is longer than" in str(found[1].error)
