@@ -46,10 +46,11 @@ class Paging(Schema):
     offset: int = Field(0, ge=0, le=10**9)
 
 
-class Page(Out, Generic[Item]):
+class Page(Schema, Generic[Item]):
+    """No `Out`: to look for the docstrings of a generic class takes pydantic half a second for each kind of item."""
+
     items: list[Item]
-    count: int
-    """Rows on all pages."""
+    count: Annotated[int, Field(description="Rows on all pages.")]
 
 
 def page(rows: QuerySet[Row], paging: Paging) -> dict[str, Any]:
