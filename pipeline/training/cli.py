@@ -12,6 +12,7 @@ from pipeline.terminal import shown
 from pipeline.training.config import TrainConfig
 from pipeline.training.flags import add_arguments as add_arguments
 from pipeline.training.flags import config_of, make_attempt
+from pipeline.training.peers import follow_stage, peers
 from pipeline.training.words import describe, progress_line
 
 
@@ -37,15 +38,17 @@ def run(args: argparse.Namespace) -> int:
 async def _train(config: TrainConfig, stage: Stage) -> Outcome:
     from pipeline.training.work import train_first  # noqa: PLC0415  (torch takes seconds to load: the first line does not wait)
 
-    return train_first(config, stage)
+    with peers(stage.folder.path, len(config.devices)):
+        return train_first(config, stage)
 
 
 def _train_along(args: argparse.Namespace) -> int:
-    """The part of a process that is not torchrun's first."""
+    """The part of a process that is not the first one."""
     from pipeline.training.work import train_along  # noqa: PLC0415  (as above)
 
     folder = args.folder
     try:
+        follow_stage()
         config = from_mapping(TrainConfig, read_json(folder / "config.json"), str(folder)) if folder else config_of(args)
         return FINISHED if train_along(config).interrupted is None else INTERRUPTED
     except (PipelineError, OSError, ValueError) as error:

@@ -123,8 +123,10 @@ class TrainConfig:
     precision: Literal["auto", "bfloat16", "float32"] = "auto"
     """Of the forward pass; weights and optimizer are float32. auto: bfloat16 where the device multiplies it fast."""
     device: str = "auto"
+    devices: tuple[str, ...] = ()
+    """Of this host, one process on each; empty: one process on `device`, or those that torchrun started."""
     parallel: Literal["ddp", "fsdp2"] = "ddp"
-    """With more than one process (torchrun)."""
+    """With more than one process."""
     seed: int = 0
     log_to: tuple[Literal["mlflow", "wandb"], ...] = ()
     """Tools to tell the numbers too, where their packages are installed; TensorBoard's files are always written."""

@@ -14,7 +14,7 @@ EPILOG = """\
 examples:
   python -m pipeline train --hidden out/hidden --target models/smollm2 --draft-vocab 8192 --out out/drafter
   python -m pipeline train --folder var/runs/9/attempts/1        (an attempt's folder with its config.json)
-  torchrun --nproc-per-node 4 -m pipeline train --hidden … --target … --out …
+  python -m pipeline train --devices cuda:0 cuda:1 --hidden … --target … --out …
 
 A second call with the same --out goes on where the first one ended.
 Exit status: 0 finished, 1 failed, 2 wrong arguments or config, 3 stopped on request (SIGTERM, Ctrl-C), with a checkpoint.
@@ -46,7 +46,8 @@ def _add_run_flags(group: argparse._ArgumentGroup) -> None:
     group.add_argument(
         "--precision", choices=("auto", "bfloat16", "float32"), default=DEFAULTS.precision, help="of the forward"
     )
-    group.add_argument("--parallel", choices=("ddp", "fsdp2"), default=DEFAULTS.parallel, help="under torchrun")
+    group.add_argument("--devices", nargs="+", metavar="NAME", default=[], help="several of them: one process on each")
+    group.add_argument("--parallel", choices=("ddp", "fsdp2"), default=DEFAULTS.parallel, help="with several processes")
     group.add_argument("--seed", type=int, default=DEFAULTS.seed, help="of weights and data order (default: %(default)s)")
     group.add_argument("--log-to", nargs="+", choices=("mlflow", "wandb"), default=[], help="besides TensorBoard's files")
 
@@ -146,6 +147,7 @@ def config_of(args: argparse.Namespace) -> TrainConfig:
         max_minutes=args.max_minutes,
         precision=args.precision,
         device=args.device,
+        devices=tuple(args.devices),
         parallel=args.parallel,
         seed=args.seed,
         log_to=tuple(args.log_to),

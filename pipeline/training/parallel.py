@@ -1,4 +1,4 @@
-"""Several processes that train one drafter (torchrun), or one alone: what they share, and how the module is wrapped.
+"""Several processes that train one drafter, or one alone: what they share, and how the module is wrapped.
 
 Each process computes its own batches; sums travel between them, decisions come from the first.
 """
@@ -17,6 +17,7 @@ from torch.distributed.tensor import DTensor, distribute_tensor
 from torch.nn.parallel import DistributedDataParallel
 from torch.optim import Optimizer
 
+from pipeline.errors import ConfigError
 from pipeline.training.hardware import pick_device
 
 PATIENCE = timedelta(hours=2)
@@ -52,10 +53,15 @@ class World:
 
 
 @contextmanager
-def joined(device: str) -> Iterator[World]:
-    """The processes that torchrun started, as its environment says; one alone without it. Raises ConfigError."""
+def joined(device: str, devices: Sequence[str] = ()) -> Iterator[World]:
+    """The processes that the environment tells of, as torchrun writes it; one alone without it. Raises ConfigError.
+
+    With `devices` each process has its own one of them.
+    """
     rank, size, local_rank = (int(os.environ.get(name, value)) for name, value in _ALONE.items())
-    place = pick_device(device, local_rank=local_rank)
+    if devices and local_rank >= len(devices):
+        raise ConfigError(f"{size} processes for {len(devices)} devices")
+    place = pick_device(devices[local_rank] if devices else device, local_rank=local_rank)
     if size > 1:
         if place.type == "cuda":
             torch.cuda.set_device(place)

@@ -37,7 +37,7 @@ def train_first(config: TrainConfig, stage: Stage) -> Outcome:
 
 
 def train_along(config: TrainConfig) -> Outcome:
-    """Of every other process of torchrun's."""
+    """Of every other process."""
     return _train(config, Silence(), None, lambda watcher: None)
 
 
@@ -53,7 +53,7 @@ def _train(
     with (
         Steering(control, warn=warn) as steering,
         Pulse(stage) as pulse,
-        joined(config.device) as world,
+        joined(config.device, config.devices) as world,
         held(Path(config.checkpoints), world, warn=warn),
     ):
 

@@ -11,3 +11,8 @@ def device_of(devices: Sequence[str]) -> str:
     if len(devices) > 1:
         return "map"
     return devices[0] if devices and devices[0] != ANY_DEVICE else "auto"
+
+
+def several(devices: Sequence[str]) -> list[str]:
+    """The `devices` of a training whose run holds these: none for one alone, or while nobody knows which they are."""
+    return list(devices) if len(devices) > 1 and ANY_DEVICE not in devices else []

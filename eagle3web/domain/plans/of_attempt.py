@@ -7,7 +7,7 @@ from django.conf import settings
 
 from eagle3web.domain.exclusions import exclusions_of_attempt
 from eagle3web.domain.plans.configs import with_trust
-from eagle3web.domain.plans.devices import ANY_DEVICE, device_of
+from eagle3web.domain.plans.devices import ANY_DEVICE, device_of, several
 from eagle3web.domain.plans.generate import with_changes
 from eagle3web.domain.plans.serve import with_swaps
 from eagle3web.enums import InputKind, Stage
@@ -34,6 +34,7 @@ def attempt_config(run: Run, *, devices: Sequence[str] = ()) -> dict[str, Any]:
         case Stage.TRAIN:
             known["checkpoints"] = str(home.checkpoints(project, run.pk))
             known["exclusions"] = exclusions_of_attempt(run)
+            known["devices"] = several(devices)
         case Stage.BENCHMARK:
             known |= {"output": str(home.benchmarks(project, run.pk))} | _best_drafter(run)
         case Stage.SERVE:

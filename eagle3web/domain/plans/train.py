@@ -8,7 +8,7 @@ from django.conf import settings
 
 from eagle3web.domain.plans.answers import answer_sets
 from eagle3web.domain.plans.configs import target_of, validate
-from eagle3web.domain.plans.devices import device_of
+from eagle3web.domain.plans.devices import device_of, several
 from eagle3web.domain.target_config import target_number
 from eagle3web.enums import Stage
 from eagle3web.models import Run
@@ -26,14 +26,13 @@ def train_config(
     """
     if not sources:
         raise ConfigError("nothing was chosen to train on")
-    if len(devices) > 1:
-        raise ConfigError("a training run holds one device; start torchrun by hand for several")
     project, home = sources[0].project, Home(settings.EAGLE3_HOME)
     given: dict[str, Any] = {
         "project": project.slug,
         "target": target_of(project),
         "checkpoints": "",
         "device": device_of(devices[:1]),
+        "devices": several(devices),
     }
     stages = {source.stage for source in sources}
     if stages == {Stage.EXTRACT}:

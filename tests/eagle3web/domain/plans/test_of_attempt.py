@@ -63,3 +63,10 @@ def test_whether_a_targets_code_may_run_is_what_the_project_says_when_the_attemp
         assert plans.attempt_config(run)["trust_remote_code"] is False
         run.project.allow_remote_code = True
         assert plans.attempt_config(run)["trust_remote_code"] is True
+
+
+def test_training_has_a_process_on_each_device_that_its_attempt_holds(chain: list[Run]) -> None:
+    train = chain[2]
+    train.devices = ["cuda:*", "cuda:*"]
+    assert plans.attempt_config(train, devices=["cuda:1", "cuda:3"])["devices"] == ["cuda:1", "cuda:3"]
+    assert plans.attempt_config(train, devices=["cuda:1"])["devices"] == []

@@ -48,8 +48,12 @@ def test_train_config_refuses_what_is_no_source(chain: list[Run]) -> None:
         plans.train_config([])
     with pytest.raises(ConfigError, match="train on extraction runs, or online on one generation run"):
         plans.train_config([chain[0], chain[1]])
-    with pytest.raises(ConfigError, match="one device"):
-        plans.train_config([chain[1]], devices=["cuda:0", "cuda:1"])
+
+
+def test_training_has_a_process_on_each_of_several_devices(chain: list[Run]) -> None:
+    one, two = (plans.train_config([chain[1]], devices=devices) for devices in (["cuda:3"], ["cuda:0", "cuda:1"]))
+    assert (one["device"], one["devices"]) == ("cuda:3", [])
+    assert two["devices"] == ["cuda:0", "cuda:1"]
 
 
 def test_train_config_knows_how_many_tokens_the_target_has(chain: list[Run], tmp_path: Path) -> None:
