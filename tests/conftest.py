@@ -11,6 +11,7 @@ from django.db import connection
 from hypothesis import settings as hypothesis
 from pytest_django import Settings
 
+from tests.support.standing import StandingSite
 from tests.support.system import System
 
 # Under a short name: the path of a socket has 107 bytes at most.
@@ -54,9 +55,18 @@ def home(tmp_path: Path, settings: Settings) -> Path:
     return tmp_path / "home"
 
 
+@pytest.fixture(scope="session")
+def standing_site(django_db_setup: None) -> Iterator[StandingSite]:
+    """For `site` of the browser tests; it ends before the database does."""
+    site = StandingSite(SESSION_HOME / "site", socket=SESSION_HOME / "valkey.sock", static=SESSION_HOME / "static")
+    yield site
+    site.close()
+
+
 @pytest.fixture
-def bare_system(home: Path, transactional_db: None) -> Iterator[System]:
+def bare_system(home: Path, transactional_db: None, standing_site: StandingSite) -> Iterator[System]:
     """The system's processes over this test's database and home, none of them started yet."""
+    standing_site.close()
     system = System(home, socket=SESSION_HOME / "valkey.sock", static=SESSION_HOME / "static")
     try:
         yield system

@@ -12,6 +12,7 @@ from pytest_django import Settings
 from eagle3web.domain.people import make_sign_in_link
 from eagle3web.models import User
 from tests.support.chromium import chromium as launched
+from tests.support.standing import StandingSite
 from tests.support.stub_engine import Behaviour
 from tests.support.system import System
 from tests.support.world import World, world
@@ -50,7 +51,14 @@ def watch() -> Iterator[Watch]:
 
 
 @pytest.fixture
-def chromium(bare_system: System, monkeypatch: pytest.MonkeyPatch) -> Iterator[Browser]:
+def looked_at(request: pytest.FixtureRequest) -> System:
+    """The system whose pages a test opens: the site that stands, where it asks for that one, or its own."""
+    found: System = request.getfixturevalue("site" if "site" in request.fixturenames else "bare_system")
+    return found
+
+
+@pytest.fixture
+def chromium(looked_at: System, monkeypatch: pytest.MonkeyPatch) -> Iterator[Browser]:
     """A browser for one test: Playwright holds an event loop in this thread as long as it runs."""
     # Rows are read between Playwright's calls, never within one.
     monkeypatch.setitem(os.environ, "DJANGO_ALLOW_ASYNC_UNSAFE", "1")
@@ -59,10 +67,10 @@ def chromium(bare_system: System, monkeypatch: pytest.MonkeyPatch) -> Iterator[B
 
 
 @pytest.fixture
-def page(chromium: Browser, bare_system: System, watch: Watch) -> Iterator[Page]:
+def page(chromium: Browser, looked_at: System, watch: Watch) -> Iterator[Page]:
     """A laptop's window, not signed in."""
     context = chromium.new_context(
-        base_url=bare_system.url, viewport={"width": 1440, "height": 900}, timezone_id="Europe/Madrid", locale="en-GB"
+        base_url=looked_at.url, viewport={"width": 1440, "height": 900}, timezone_id="Europe/Madrid", locale="en-GB"
     )
     context.set_default_timeout(20_000)
     context.on("page", watch.follow)
@@ -71,10 +79,11 @@ def page(chromium: Browser, bare_system: System, watch: Watch) -> Iterator[Page]
 
 
 @pytest.fixture
-def site(bare_system: System) -> System:
-    """Web and broker alone, for pages whose rows a test makes itself."""
-    bare_system.start("valkey", "web")
-    return bare_system
+def site(standing_site: StandingSite, transactional_db: None, settings: Settings) -> System:
+    """Web and broker alone, for pages whose rows a test makes itself. They stand from one test to the next."""
+    system = standing_site.open()
+    settings.EAGLE3_HOME = system.home
+    return system
 
 
 @pytest.fixture

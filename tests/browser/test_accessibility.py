@@ -52,9 +52,9 @@ def responses(page: Page, path: str) -> list[Response]:
     return found
 
 
-def faults(axe: Axe, page: Page) -> list[str]:
-    """What axe-core finds, one line each: rule, and the first elements."""
-    found: list[dict[str, Any]] = axe.run(page).response["violations"]
+def faults(axe: Axe, page: Page, *rules: str) -> list[str]:
+    """What axe-core finds, by these rules or by all, one line each: rule, and the first elements."""
+    found: list[dict[str, Any]] = axe.run(page, options={"runOnly": [*rules]} if rules else None).response["violations"]
     grave = [fault for fault in found if fault["impact"] in GRAVE]
     return [f"{fault['id']}: {' | '.join(node['html'][:150] for node in fault['nodes'][:3])}" for fault in grave]
 
@@ -68,10 +68,11 @@ def test_no_page_has_a_grave_fault_in_light_or_dark(page: Page, pages: dict[str,
     axe, found = Axe(), []
     for name, path in pages.items():
         ready(page, path)
-        for scheme in ("light", "dark"):
-            # Without motion, so that no colour is seen on its way from one theme to the other.
-            page.emulate_media(color_scheme=scheme, reduced_motion="reduce")
-            found += [f"{name}, {scheme}: {fault}" for fault in faults(axe, page)]
+        # Without motion, so that no colour is seen on its way from one theme to the other; they differ in colours alone.
+        page.emulate_media(color_scheme="light", reduced_motion="reduce")
+        found += [f"{name}, light: {fault}" for fault in faults(axe, page)]
+        page.emulate_media(color_scheme="dark", reduced_motion="reduce")
+        found += [f"{name}, dark: {fault}" for fault in faults(axe, page, "color-contrast")]
     assert not found, "\n".join(found)
 
 

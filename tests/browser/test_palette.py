@@ -49,17 +49,16 @@ def test_palette_says_when_nothing_fits_and_gives_the_focus_back(page: Page, use
     expect(button).to_be_focused()
 
 
-def test_palette_opens_within_a_tenth_of_a_second(page: Page, user: User) -> None:
+def test_palette_is_open_in_the_next_frame_whatever_the_server_does(page: Page, user: User) -> None:
     sign_in(page, user)
-    took = page.evaluate(
+    page.route("**/search/**", lambda _: None)
+    opened = page.evaluate(
         """() => new Promise((done) => {
-          const start = performance.now();
           document.dispatchEvent(new KeyboardEvent("keydown", { key: "k", ctrlKey: true }));
-          requestAnimationFrame(() => requestAnimationFrame(() => done(performance.now() - start)));
+          requestAnimationFrame(() => done(document.querySelector("#palette").open));
         })"""
     )
-    expect(page.locator("#palette")).to_be_visible()
-    assert took < 100
+    assert opened is True
 
 
 def test_two_keys_lead_to_a_page_and_a_question_mark_tells_them(page: Page, user: User) -> None:
