@@ -4,10 +4,11 @@ from pathlib import Path
 
 import pytest
 
-from pipeline.benchmark.flags import add_arguments, config_of, make_attempt, numbers, shape
+from pipeline.benchmark.flags import add_arguments, config_of, make_attempt, numbers
 from pipeline.config import EngineRef, SamplingConfig
 from pipeline.draft_shape import DraftShape
 from pipeline.errors import ConfigError
+from pipeline.flag_types import shape
 
 
 def parsed(*arguments: str) -> argparse.Namespace:
