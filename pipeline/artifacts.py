@@ -18,7 +18,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from pipeline.errors import DiskFullError
+from pipeline.errors import DataError, DiskFullError
 
 
 @dataclass(frozen=True)
@@ -111,6 +111,17 @@ def write_json(path: Path, value: Any) -> None:  # noqa: ANN401  (any JSON value
 
 def read_json(path: Path) -> Any:  # noqa: ANN401  (any JSON value)
     return json.loads(path.read_bytes())
+
+
+def read_record(path: Path) -> dict[str, Any]:
+    """A JSON object that we once wrote. Raises DataError that names the file when a crash or a disk left something else."""
+    try:
+        found = read_json(path)
+    except ValueError as error:
+        raise DataError(f"{path}: damaged, no JSON any more ({error})") from error
+    if not isinstance(found, dict):
+        raise DataError(f"{path}: damaged, not a JSON object")
+    return found
 
 
 def sha256_file(path: Path) -> str:

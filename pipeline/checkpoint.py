@@ -22,7 +22,7 @@ import torch
 from safetensors.torch import save
 from torch import Tensor
 
-from pipeline.artifacts import atomic_write, read_json, sha256_file, write_json
+from pipeline.artifacts import atomic_write, read_json, read_record, sha256_file, write_json
 from pipeline.checkpoint_check import check_folder, drafter_entries
 from pipeline.drafter_config import DrafterConfig, expected_shapes, from_json, to_json
 from pipeline.errors import DataError
@@ -120,14 +120,7 @@ def load_training_state(folder: Path) -> dict[str, Any]:
 
 def read_manifest(folder: Path) -> dict[str, Any]:
     """manifest.json of a checkpoint. Raises DataError that names the file when it is no JSON object."""
-    path = folder / "manifest.json"
-    try:
-        found = read_json(path)
-    except ValueError as error:
-        raise DataError(f"{path}: no JSON ({error})") from error
-    if not isinstance(found, dict):
-        raise DataError(f"{path}: not a JSON object")
-    return found
+    return read_record(folder / "manifest.json")
 
 
 def damage(folder: Path) -> str:

@@ -6,7 +6,7 @@ from typing import Any, Literal
 
 import torch
 
-from pipeline.artifacts import read_json
+from pipeline.artifacts import read_record
 from pipeline.errors import ConfigError, DataError
 from pipeline.feature_layers import FeatureLayers
 
@@ -45,11 +45,11 @@ class Layout:
 
     @classmethod
     def read(cls, folder: Path) -> "Layout":
-        """Raises DataError when the folder holds no shards, or shards of another format."""
+        """Raises DataError when the folder holds no shards, shards of another format, or a damaged layout."""
         path = folder / "layout.json"
         if not path.exists():
             raise DataError(f"{folder}: no hidden states here (layout.json is missing)")
-        values = read_json(path)
+        values = read_record(path)
         if values.pop("format", None) != FORMAT:
             raise DataError(f"{path}: another format of shards than {FORMAT}")
         del values["bytes_per_token"]

@@ -18,7 +18,7 @@ from safetensors import safe_open
 from safetensors.torch import save
 from torch import Tensor
 
-from pipeline.artifacts import atomic_write, read_json, sha256_file, write_json
+from pipeline.artifacts import atomic_write, read_record, sha256_file, write_json
 from pipeline.batching import Document
 from pipeline.errors import DataError
 from pipeline.shard_layout import DTYPES, Layout
@@ -96,7 +96,7 @@ class ShardWriter:
     def finish(self, *, inputs: Mapping[str, str]) -> dict[str, Any]:
         """Flush, then write the manifest. `inputs`: name → content hash of what was read. Returns the manifest."""
         self.flush()
-        indexes = {path.stem: read_json(path) for path in _finished_shards(self._folder)}
+        indexes = {path.stem: read_record(path) for path in _finished_shards(self._folder)}
         documents = [document for index in indexes.values() for document in index["documents"]]
         known = [document.get("agreed") for document in documents]
         manifest = self._layout.to_json() | {
@@ -149,7 +149,7 @@ class ShardReader:
 
     def inputs(self) -> dict[str, str]:
         """The folder's name → a hash over its shards' hashes, finished extraction or not."""
-        shards = [read_json(path)["sha256"] for path in _finished_shards(self._folder)]
+        shards = [read_record(path)["sha256"] for path in _finished_shards(self._folder)]
         digest = hashlib.sha256("".join(shards).encode()).hexdigest()
         return {"/".join(self._folder.parts[-2:]): digest}
 
@@ -159,11 +159,11 @@ def list_documents(folder: Path) -> list[StoredDocument]:
     documents = []
     finished = _finished_shards(folder)
     manifest = folder / "manifest.json"
-    promised = read_json(manifest)["shards"] if manifest.exists() else {}
+    promised = read_record(manifest)["shards"] if manifest.exists() else {}
     if lost := sorted(set(promised) - {index.stem for index in finished}):
         raise DataError(f"{folder / lost[0]}.json: missing, and manifest.json names this shard")
     for index in finished:
-        body, shard, start = read_json(index), index.with_suffix(".safetensors"), 0
+        body, shard, start = read_record(index), index.with_suffix(".safetensors"), 0
         size = shard.stat().st_size if shard.exists() else 0
         if size != body["bytes"]:
             raise DataError(f"{shard}: truncated or missing: {size:,} bytes, {index.name} says {body['bytes']:,}")

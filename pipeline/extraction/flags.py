@@ -4,11 +4,11 @@ import argparse
 from pathlib import Path
 
 from pipeline.answer_sets import AnswerSet
-from pipeline.artifacts import AttemptFolder, read_json
+from pipeline.artifacts import AttemptFolder
 from pipeline.errors import ConfigError
 from pipeline.extraction.config import ExtractConfig
 from pipeline.responses.index import part_paths
-from pipeline.responses.manifest import MANIFEST
+from pipeline.responses.manifest import read_manifest
 from pipeline.responses.scan import scan_parts
 from pipeline.stage_cli import add_folder_argument, add_supervision_flags, new_attempt
 
@@ -85,6 +85,6 @@ def _chosen(responses: Path, dataset: str, revision: str) -> AnswerSet:
 
 def _revisions(store: Path) -> list[str]:
     """As the manifest tells, or where a run has not ended yet, the answers themselves."""
-    if (store / MANIFEST).exists():
-        return sorted({scope["revision"] for scope in read_json(store / MANIFEST)["scopes"]})
+    if scopes := read_manifest(store)["scopes"]:
+        return sorted({scope["revision"] for scope in scopes})
     return sorted({line.response.revision for line in scan_parts(store) if line.response is not None})

@@ -19,6 +19,7 @@ from pipeline.extraction.states import Target
 from pipeline.extraction.tally import EXPECTED_SHARE, Tally
 from pipeline.extraction.target import load_target
 from pipeline.responses.appending import FolderLock
+from pipeline.shard_damage import set_damaged_aside
 from pipeline.shard_layout import DTYPES, Layout
 from pipeline.shards import ShardWriter, list_documents
 from pipeline.stage import Outcome, Stage
@@ -50,6 +51,8 @@ class Extraction:
                 lock.release()
 
     def _fill(self, layout: Layout) -> Outcome:
+        for text in set_damaged_aside(self._folder):
+            self._stage.emit(Warned(text=text))
         writer = ShardWriter(self._folder, layout, shard_bytes=self._config.shard_bytes)
         answers, tally = self._take_stock(layout)
         todo = [answer for answer in answers if (answer.dataset, answer.name) not in writer.done]

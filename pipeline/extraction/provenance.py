@@ -5,9 +5,9 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from pipeline.answer_sets import AnswerSet
-from pipeline.artifacts import read_json, sha256_file
+from pipeline.artifacts import sha256_file
 from pipeline.responses.index import part_paths
-from pipeline.responses.manifest import MANIFEST
+from pipeline.responses.manifest import read_manifest
 
 
 def answers_inputs(folder: Path, sets: Sequence[AnswerSet], pulse: Callable[[], None] = lambda: None) -> dict[str, str]:
@@ -26,11 +26,9 @@ def greedy_datasets(folder: Path, sets: Sequence[AnswerSet]) -> set[str]:
     """Datasets whose answers were all sampled greedily, as far as the manifests of their stores tell."""
     greedy = set()
     for chosen in sets:
-        path = folder / chosen.dataset / MANIFEST
-        scopes = read_json(path)["scopes"] if path.exists() else []
         ways = [
             scope["way"]
-            for scope in scopes
+            for scope in read_manifest(folder / chosen.dataset)["scopes"]
             if scope["revision"] == chosen.revision and chosen.sampling in ("", scope["sampling"])
         ]
         if ways and all(way["temperature"] == 0 or way["top_k"] == 1 for way in ways):

@@ -2,46 +2,52 @@
 
 import os
 import signal
-from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from random import Random
 
 from eagle3web.models import Attempt
 from tests.faults.kinds import fault
-from tests.faults.world import FaultWorld
+from tests.faults.world import FaultWorld, came_in_time
 from tests.support.servers import wait_until
 
 GARBAGE = b"\0\xff{garbage"
+PARTS = "responses/*/part-*.jsonl"
+CATCH_S = 40.0
 
 
-def crash(world: FaultWorld, stage: str, draw: Random) -> Attempt | None:
-    """Kill the stage of a living attempt; the attempt, once it has ended. None when there is none."""
+def crash(world: FaultWorld, stage: str, pattern: str, draw: Random) -> list[Path]:
+    """Kill a stage that has written files like these, below its project's folder; they, once its attempt has ended.
+
+    Writing is slowed meanwhile, or small runs would be done before they are caught. Empty when none came in time.
+    """
     place = draw.random()
-    live = world.wait_live(stage)
-    if not live:
-        return None
-    attempt = live[int(place * len(live))]
-    if attempt.pid not in world.base.of_attempts():
-        return None
-    os.kill(attempt.pid, signal.SIGKILL)
+    caught: list[tuple[Attempt, list[Path]]] = []
 
-    def has_ended() -> bool:
-        attempt.refresh_from_db()
-        return attempt.ended_at is not None
+    def has_come() -> bool:
+        for attempt in world.live(stage):
+            folder = world.system.home / "projects" / attempt.run.project.slug
+            files = sorted(path for path in folder.glob(pattern.format(run=attempt.run_id)) if path.stat().st_size)
+            if files and attempt.pid in world.base.of_attempts():
+                caught.append((attempt, files))
+        return bool(caught)
 
-    wait_until(has_ended, f"attempt {attempt.pk} has ended", 60)
-    return attempt
-
-
-def folder_of(world: FaultWorld, attempt: Attempt, kind: str) -> Path:
-    return world.system.home / "projects" / attempt.run.project.slug / kind
+    world.write_delay.write_text("0.2")
+    try:
+        if not came_in_time(has_come, "a stage has written something", CATCH_S):
+            return []
+        attempt, files = caught[int(place * len(caught))]
+        os.kill(attempt.pid or 0, signal.SIGKILL)
+    finally:
+        world.write_delay.write_text("0")
+    wait_until(lambda: Attempt.objects.get(pk=attempt.pk).ended_at is not None, f"attempt {attempt.pk} has ended", 60)
+    return [path for path in files if path.exists()]
 
 
 @fault("torn answers")
 def torn_answers(world: FaultWorld, draw: Random) -> str:
     """A part of answers ends in the middle of a line that nobody was told of."""
-    attempt = crash(world, "generate", draw)
-    parts = sorted(folder_of(world, attempt, "responses").glob("*/part-*.jsonl")) if attempt else []
+    parts = crash(world, "generate", PARTS, draw)
     if not parts:
         return "no answers to damage"
     with parts[-1].open("ab") as file:
@@ -52,8 +58,7 @@ def torn_answers(world: FaultWorld, draw: Random) -> str:
 @fault("lost answer")
 def lost_answer(world: FaultWorld, draw: Random) -> str:
     """The disk loses the end of the last line of a part, which had been told of: that prompt is asked again."""
-    attempt = crash(world, "generate", draw)
-    parts = [path for path in world.parts() if attempt and attempt.run.project.slug in path.parts]
+    parts = crash(world, "generate", PARTS, draw)
     if not parts:
         return "no answers to damage"
     path = parts[-1]
@@ -65,39 +70,33 @@ def lost_answer(world: FaultWorld, draw: Random) -> str:
     return f"{path}: the last line was cut in half"
 
 
-def overwrite(kind: str, pattern: str, stage: str) -> Callable[[FaultWorld, Random], str]:
+def overwrite(stage: str, pattern: str, world: FaultWorld, draw: Random) -> str:
     """Garbage in place of a file of a crashed run; of several one by chance."""
-
-    def strike(world: FaultWorld, draw: Random) -> str:
-        attempt, place, cut = crash(world, stage, draw), draw.random(), draw.random() < 0.5
-        folder = folder_of(world, attempt, kind) if attempt else None
-        if folder is not None and kind != "responses":
-            folder /= str(attempt.run_id)  # type: ignore[union-attr]
-        found = sorted(folder.glob(pattern)) if folder is not None else []
-        if not found:
-            return "nothing there to damage"
-        path = found[int(place * len(found))]
-        data = path.read_bytes()
-        # Cut short, or of the same size with something else in the middle.
-        middle = len(data) // 2
-        path.write_bytes(data[:middle] if cut else data[:middle] + GARBAGE + data[middle + len(GARBAGE) :])
-        return f"{path}: {'cut in half' if cut else 'garbage in the middle'}"
-
-    return strike
+    found, place, cut = crash(world, stage, pattern, draw), draw.random(), draw.random() < 0.5
+    if not found:
+        return "nothing there to damage"
+    path = found[int(place * len(found))]
+    data = path.read_bytes()
+    # Cut short, or of the same size with something else in the middle; which nobody would see in states, whose hashes are not
+    # compared again.
+    cut |= path.name.startswith("shard-") and path.suffix == ".safetensors"
+    middle = len(data) // 2
+    path.write_bytes(data[:middle] if cut else data[:middle] + GARBAGE + data[middle + len(GARBAGE) :])
+    return f"{path}: {'cut in half' if cut else 'garbage in the middle'}"
 
 
-for name, kind, pattern, stage in (
-    ("damaged index", "responses", "*/index.bin", "generate"),
-    ("damaged failures", "responses", "*/errors.jsonl", "generate"),
-    ("damaged manifest", "responses", "*/manifest.json", "generate"),
-    ("damaged shard", "hidden", "shard-*.safetensors", "extract"),
-    ("damaged shard index", "hidden", "shard-*.json", "extract"),
-    ("damaged layout", "hidden", "layout.json", "extract"),
-    ("damaged weights", "checkpoints", "step-*/model.safetensors", "train"),
-    ("damaged training state", "checkpoints", "step-*/training/state.pt", "train"),
-    ("damaged checkpoint manifest", "checkpoints", "step-*/manifest.json", "train"),
+for name, stage, pattern in (
+    ("damaged index", "generate", "responses/*/index.bin"),
+    ("damaged failures", "generate", "responses/*/errors.jsonl"),
+    ("damaged manifest", "generate", "responses/*/manifest.json"),
+    ("damaged shard", "extract", "hidden/{run}/shard-*.safetensors"),
+    ("damaged shard index", "extract", "hidden/{run}/shard-*.json"),
+    ("damaged layout", "extract", "hidden/{run}/layout.json"),
+    ("damaged weights", "train", "checkpoints/{run}/step-*/model.safetensors"),
+    ("damaged training state", "train", "checkpoints/{run}/step-*/training/state.pt"),
+    ("damaged checkpoint manifest", "train", "checkpoints/{run}/step-*/manifest.json"),
 ):
-    fault(name)(overwrite(kind, pattern, stage))
+    fault(name)(partial(overwrite, stage, pattern))
 
 
 @fault("damaged tick")
