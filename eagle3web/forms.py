@@ -7,6 +7,7 @@ from django.contrib.auth.forms import AuthenticationForm
 
 from eagle3web.models import Dataset, Engine, Run
 from eagle3web.models.dataset import SLUG
+from eagle3web.models.tags import validate_tags
 from eagle3web.text import visible
 
 LONGEST_KEY = 18
@@ -97,6 +98,12 @@ class RunForm(forms.Form):
     title = forms.CharField(max_length=200, required=False, help_text="What it is for; found by the search.")
     tags = forms.CharField(max_length=200, required=False, help_text="Words, separated by commas.")
     host = forms.ChoiceField(required=False, label="Runs on", help_text="The GPU host whose worker starts it.")
+    host_tags = forms.CharField(
+        max_length=400,
+        required=False,
+        label="Only hosts with",
+        help_text="Tags that the host must have, all of them, such as h200, nvme.",
+    )
 
     def __init__(self, *args: Any, hosts: list[str], **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -107,6 +114,21 @@ class RunForm(forms.Form):
 
     def clean_tags(self) -> list[str]:
         return [tag.strip()[:40] for tag in self.cleaned_data["tags"].split(",") if tag.strip()][:20]
+
+    def clean_host_tags(self) -> list[str]:
+        found = list(dict.fromkeys(tag.strip().lower() for tag in self.cleaned_data["host_tags"].split(",") if tag.strip()))
+        validate_tags(found)
+        return found
+
+
+class DrainForm(forms.Form):
+    """Why a host gets no more work."""
+
+    reason = forms.CharField(max_length=200, required=False, label="Why (not needed)")
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        dress(self)
 
 
 class ImportForm(forms.Form):

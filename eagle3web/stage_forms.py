@@ -10,6 +10,7 @@ from django.forms import BoundField
 
 from eagle3web.domain.chains import Naming
 from eagle3web.domain.clones import CLONED, preset_of, settings_of
+from eagle3web.domain.plans.devices import ANY_DEVICE
 from eagle3web.domain.presets import PRESETS
 from eagle3web.enums import Stage
 from eagle3web.forms import RowChoices, RunForm, dress
@@ -51,11 +52,13 @@ class StageForm(forms.Form):
     devices = forms.CharField(
         required=False,
         max_length=200,
-        help_text="Held alone while it works, such as cuda:0; several with commas. Empty: whatever the host has.",
+        help_text="Held alone while it works, such as cuda:0, or cuda:* for any free one; several with commas. "
+        "Empty: whatever the host has.",
     )
     title = forms.CharField(max_length=200, required=False, help_text="What it is for; found by the search.")
     tags = forms.CharField(max_length=200, required=False, help_text="Words, separated by commas.")
     host = forms.ChoiceField(required=False, label="Runs on", help_text="The host whose worker starts it.")
+    host_tags = RunForm.base_fields["host_tags"]
 
     def __init__(self, *args: Any, project: Project, hosts: list[str], cloned: Run | None = None, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -81,16 +84,19 @@ class StageForm(forms.Form):
         return [(heading, [self[name] for name in names]) for heading, names in self.groups]
 
     clean_tags = RunForm.clean_tags
+    clean_host_tags = RunForm.clean_host_tags
 
     def clean_devices(self) -> list[str]:
         found = [name.strip() for name in self.cleaned_data["devices"].split(",") if name.strip()]
-        if any(not re.fullmatch(r"cpu|cuda(:\d{1,2})?", name) for name in found) or len(found) > DEVICES:
-            raise forms.ValidationError("Write devices such as cuda:0, cuda:1.")
-        return list(dict.fromkeys(found))
+        if any(not re.fullmatch(r"cpu|cuda(:(\d{1,2}|\*))?", name) for name in found) or len(found) > DEVICES:
+            raise forms.ValidationError("Write devices such as cuda:0, cuda:1, or cuda:* for any free one.")
+        named = dict.fromkeys(name for name in found if name != ANY_DEVICE)
+        return [*named, *(name for name in found if name == ANY_DEVICE)]
 
     def naming(self) -> Naming:
         chosen = self.cleaned_data
         named = Naming(title=chosen["title"], tags=chosen["tags"], host=chosen["host"], devices=chosen["devices"])
+        named |= Naming(host_tags=chosen["host_tags"])
         return named | Naming(cloned_from=self.cloned) if self.cloned else named
 
     def kept(self) -> dict[str, Any]:
@@ -187,7 +193,7 @@ class StorageFields(forms.Form):
 
 TRAINING = ("preset", "draft_vocab_size", "steps", "epochs", "max_minutes", "learning_rate", "tokens_per_batch")
 MEASURING = ("shapes", "measured_concurrency", "prompts_per_dataset", "max_new_tokens", "repetitions")
-NAMING = ("title", "tags", "host", "devices")
+NAMING = ("title", "tags", "host", "host_tags", "devices")
 
 
 class PipelineForm(StageForm, StorageFields, TrainingFields, MeasuringFields):

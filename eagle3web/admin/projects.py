@@ -20,7 +20,7 @@ class ProjectAdmin(admin.ModelAdmin):
     list_select_related = ("created_by",)
     fields = (
         "slug", "name", "target_model", "tokenizer", "target_path", "allow_remote_code", "chat_template",
-        "chat_template_kwargs", "sampling",
+        "chat_template_kwargs", "sampling", "host_tags",
     )  # fmt: skip
     prepopulated_fields = {"slug": ("name",)}
 

@@ -6,6 +6,8 @@ from django.db.models import Model, QuerySet
 from ninja import Field, Path, Schema
 from pydantic import AfterValidator, BaseModel, ConfigDict
 
+from eagle3web.models.tags import TAG
+
 Row = TypeVar("Row", bound=Model)
 Item = TypeVar("Item")
 
@@ -20,6 +22,8 @@ def _storable(text: str) -> str:
     return text
 
 
+HostTag = Annotated[str, Field(pattern=f"^{TAG.pattern}$")]
+"""Of a host, such as `h200`."""
 Text = Annotated[str, AfterValidator(_storable)]
 Slug = Annotated[str, Field(min_length=1, max_length=80), AfterValidator(_storable)]
 Id = Annotated[int, Path(ge=1, le=2**63 - 1)]

@@ -1,15 +1,16 @@
 """Hosts: what they have, who holds their devices, and what they did lately."""
 
 from datetime import datetime, timedelta
-from typing import Any
+from typing import Annotated, Any
 
 from django.db.models import QuerySet
 from django.http import HttpRequest
 from django.shortcuts import get_object_or_404
 from ninja import Field, Query, Router, Schema
 
-from eagle3web.api.auth import may
-from eagle3web.api.base import Out, Page, Paging, Slug, page
+from eagle3web.api.auth import may, user_of
+from eagle3web.api.base import Body, Out, Page, Paging, Slug, Text, page
+from eagle3web.domain import hosts
 from eagle3web.domain.clock import database_now
 from eagle3web.models import EngineSample, Host, HostSample, Lease
 
@@ -29,6 +30,12 @@ class HostOut(Out):
     seen_at: datetime | None
     steady_since: datetime | None
     """Since when its reports came without a gap."""
+    tags: list[str]
+    clock_ahead_s: float | None
+    """Seconds by which its clock is ahead of the database's."""
+    drained_at: datetime | None
+    """Since when it gets no new attempt."""
+    drain_reason: str
     sample: dict[str, Any]
     """The newest one: cpu_percent, memory_used, memory_total, disk_free, disk_total (bytes), gpus."""
 
@@ -59,6 +66,10 @@ class EngineSampleOut(Out):
     accept_length: float | None
 
 
+class Why(Body):
+    reason: Annotated[Text, Field(max_length=200)] = ""
+
+
 class Back(Schema):
     seconds: int = Field(3600, ge=5, le=30 * 86_400)
     """How far back. Every 5 s for an hour, one a minute for a day, one in ten minutes for thirty days."""
@@ -73,6 +84,22 @@ def list_hosts(request: HttpRequest, paging: Query[Paging]) -> dict[str, Any]:
 @router.get("/{name}", auth=may("view_host"), response=HostDetail)
 def get_host(request: HttpRequest, name: Slug) -> Host:
     return get_object_or_404(Host, name=name)
+
+
+@router.post("/{name}/drain", auth=may("change_host"), response=HostDetail)
+def drain_host(request: HttpRequest, name: Slug, fields: Why) -> Host:
+    """Give it no new attempt; what works there goes on to its end. Once more changes nothing."""
+    host = get_object_or_404(Host, name=name)
+    hosts.drain(host, user=user_of(request), reason=fields.reason)
+    return host
+
+
+@router.post("/{name}/undrain", auth=may("change_host"), response=HostDetail)
+def undrain_host(request: HttpRequest, name: Slug) -> Host:
+    """Let it take attempts again. Once more changes nothing."""
+    host = get_object_or_404(Host, name=name)
+    hosts.undrain(host, user=user_of(request))
+    return host
 
 
 @router.get("/{name}/samples", auth=may("view_hostsample"), response=list[HostSampleOut])

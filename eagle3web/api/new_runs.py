@@ -8,10 +8,11 @@ from django.core.exceptions import ValidationError
 from ninja import Field
 from pydantic import AfterValidator, model_validator
 
-from eagle3web.api.base import Body, Slug, Text
+from eagle3web.api.base import Body, HostTag, Slug, Text
 from eagle3web.domain import chains
 from eagle3web.domain.presets import PRESETS
 from eagle3web.models import Checkpoint, Engine, Project, Run, User
+from eagle3web.models.tags import MOST
 
 CONCURRENCY = 65_536
 """Requests in flight at most; whoever asks for more has made a slip."""
@@ -33,7 +34,7 @@ PLANNED = frozenset(
 )
 """Keys of the stages' configs that say what a run is made of and where its results go: lineage speaks of these."""
 Tag = Annotated[Text, Field(min_length=1, max_length=40)]
-Device = Annotated[str, Field(pattern=r"^(cpu|cuda(:[0-9]{1,2})?)$")]
+Device = Annotated[str, Field(pattern=r"^(cpu|cuda(:([0-9]{1,2}|\*))?)$")]
 RunId = Annotated[int, Field(ge=1, le=2**63 - 1)]
 Preset = Literal["gpu", "cpu"]
 
@@ -59,7 +60,9 @@ class Naming(Body):
     title: Annotated[Text, Field(max_length=200)] = ""
     tags: list[Tag] = Field([], max_length=20)
     host: Annotated[Text, Field(max_length=100)] = ""
-    """Host to run on; empty lets any worker take it."""
+    """Host to run on; empty lets any host take it that has what the run asks for."""
+    host_tags: list[HostTag] | None = Field(None, max_length=MOST)
+    """Tags that the host must have, all of them; null takes the project's."""
 
 
 class NewRun(Naming):
@@ -83,7 +86,7 @@ class NewRun(Naming):
     config: Settings = {}
     """Keys of the later stage's config (pipeline.extraction, training, benchmark) that differ from the defaults."""
     devices: list[Device] = Field([], max_length=16)
-    """Devices that it holds alone while it works, such as `cuda:0`."""
+    """Devices that it holds alone while it works, such as `cuda:0`, or `cuda:*` for any free one."""
 
     @model_validator(mode="after")
     def fit_the_stage(self) -> Self:
@@ -102,7 +105,7 @@ class NewRun(Naming):
 
 def start(project: Project, fields: NewRun, user: User) -> Run:
     """Queue what the body describes. Raises ConfigError, and ValidationError that names unknown engines and runs."""
-    named = chains.Naming(title=fields.title, tags=fields.tags, host=fields.host)
+    named = chains.Naming(title=fields.title, tags=fields.tags, host=fields.host, host_tags=fields.host_tags)
     if fields.stage == "generate":
         engines = engines_named(fields.engines)
         return chains.start_generate(

@@ -58,6 +58,14 @@ def create_pipeline(request: HttpRequest, fields: NewPipeline) -> Status[dict[st
         benchmark=fields.benchmark,
         devices=fields.devices,
     )
-    made = start_chain(project, chain, user=user_of(request), title=fields.title, tags=fields.tags, host=fields.host)
+    made = start_chain(
+        project,
+        chain,
+        user=user_of(request),
+        title=fields.title,
+        tags=fields.tags,
+        host=fields.host,
+        host_tags=fields.host_tags,
+    )
     launch(made[0])
     return Status(201, {"runs": [find(run.pk) for run in made]})

@@ -8,12 +8,13 @@ from django.shortcuts import get_object_or_404
 from ninja import Field, Query, Router, Status
 
 from eagle3web.api.auth import may, user_of
-from eagle3web.api.base import Body, Out, Page, Paging, Slug, Text, page
+from eagle3web.api.base import Body, HostTag, Out, Page, Paging, Slug, Text, page
 from eagle3web.api.budgets import BudgetFields, BudgetOut
 from eagle3web.domain.budgets import create_budget
 from eagle3web.domain.forecasts import ProjectForecast, forecast
 from eagle3web.domain.projects import change_project, create_project
 from eagle3web.models import Dataset, Project, TokenBudget
+from eagle3web.models.tags import MOST
 
 router = Router(tags=["projects"])
 
@@ -29,6 +30,7 @@ class ProjectOut(Out):
     chat_template: str
     chat_template_kwargs: dict[str, Any]
     sampling: dict[str, Any]
+    host_tags: list[str]
     created_at: datetime
 
 
@@ -41,6 +43,8 @@ class ProjectFields(Body):
     chat_template: Text = ""
     chat_template_kwargs: dict[str, Any] = {}
     sampling: dict[str, Any] = {}
+    host_tags: list[HostTag] = Field([], max_length=MOST)
+    """Tags of the hosts that its runs ask for, unless a run says otherwise."""
 
 
 class NewProject(ProjectFields):
@@ -55,6 +59,7 @@ class ProjectChanges(Body):
     chat_template: Text = ""
     chat_template_kwargs: dict[str, Any] = {}
     sampling: dict[str, Any] = {}
+    host_tags: list[HostTag] = Field([], max_length=MOST)
 
 
 class RangeOut(Out):

@@ -45,6 +45,7 @@ class RunOut(Out):
     shown: ShownOut
     paused: bool
     host: str
+    host_tags: list[str]
     devices: list[str]
     config_hash: str
     author: str | None = Field(None, alias="author.username")

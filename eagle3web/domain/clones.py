@@ -40,6 +40,7 @@ def captured_of(run: Run, sources: Iterable[Run]) -> list[str]:
 def form_values(run: Run) -> dict[str, Any]:
     """Initial values of the form of the run's stage. Two queries at most."""
     named = {"title": run.title, "tags": ", ".join(run.tags), "host": run.host, "devices": ", ".join(run.devices)}
+    named["host_tags"] = ", ".join(run.host_tags)
     form = FORMS.get(Stage(run.stage))
     try:
         return named | form(run) if form else named

@@ -6,7 +6,7 @@ import sys
 import threading
 import time
 from collections.abc import Iterator
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any, TypedDict, Unpack
 
@@ -14,6 +14,7 @@ from django.conf import settings
 from django.db import OperationalError, transaction
 
 from eagle3web.domain.audit import record
+from eagle3web.domain.clock import database_now
 from eagle3web.domain.import_files import shown_name
 from eagle3web.domain.launch import environment
 from eagle3web.enums import RevisionState
@@ -204,7 +205,7 @@ def revision_folder(revision: DatasetRevision) -> Path:
 
 def fail_abandoned_imports(now: datetime | None = None) -> int:
     """Fail imports that have said nothing for a minute: their process is gone. Returns how many."""
-    limit = (now or datetime.now(UTC)) - ABANDONED_AFTER
+    limit = (now or database_now()) - ABANDONED_AFTER
     importing = DatasetRevision.objects.filter(state=RevisionState.IMPORTING)
     silent = [row.pk for row in importing if _heard_at(row) < limit]
     return importing.filter(pk__in=silent).update(state=RevisionState.FAILED, error="the import's process is gone")
@@ -301,7 +302,7 @@ def _origin(dataset: Dataset) -> Origin:
 
 def _heard() -> dict[str, Any]:
     """The report of a running import: when it was last heard of."""
-    return {"heard_at": datetime.now(UTC).isoformat()}
+    return {"heard_at": database_now().isoformat()}
 
 
 def _heard_at(revision: DatasetRevision) -> datetime:

@@ -11,10 +11,10 @@ from channels.exceptions import ChannelFull
 from channels.layers import get_channel_layer
 from django.conf import settings
 from django.db import DatabaseError, connection
-from django.utils import timezone
 from redis.asyncio import Redis
 from redis.exceptions import RedisError
 
+from eagle3web.domain.clock import database_now
 from eagle3web.enums import EngineState
 from eagle3web.models import Engine, Host
 
@@ -105,8 +105,8 @@ async def _ask(question: Callable[[], Awaitable[None]]) -> Part:
 
 
 def _read_database() -> tuple[list[Worker], list[EngineHealth]]:
-    now = timezone.now()
     try:
+        now = database_now()
         hosts = list(Host.objects.values_list("name", "seen_at"))
         engines = list(Engine.objects.filter(enabled=True).values_list("name", "state"))
     finally:

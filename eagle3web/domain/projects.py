@@ -19,6 +19,7 @@ class ProjectFields(TypedDict, total=False):
     chat_template: str
     chat_template_kwargs: dict[str, Any]
     sampling: dict[str, Any]
+    host_tags: list[str]
     allow_remote_code: bool
 
 

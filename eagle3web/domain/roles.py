@@ -27,6 +27,7 @@ OPERATE = frozenset(
         "change_run",
         "add_engine",
         "change_engine",
+        "change_host",
         "change_checkpoint",
         "add_answerflag",
         "change_answerflag",

@@ -11,7 +11,7 @@ import shutil
 import signal
 import time
 from dataclasses import replace
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from types import FrameType
 from typing import Any
@@ -63,6 +63,9 @@ class Supervisor:
         self._due = {"events": 0.0, "log": 0.0, "controls": 0.0, "beat": 0.0, "answers": 0.0}
         self._tick = b""
         self._news: dict[str, Any] = {}
+        """Columns about the stage that are not stored yet."""
+        self._began: float | None = None
+        """When the stage was started, until that is stored: a moment of this process's own clock."""
 
     def run(self) -> None:
         """Carry the attempt from start to end. Returns at once when somebody else has it, or it has ended."""
@@ -108,7 +111,8 @@ class Supervisor:
         argv = [*self._attempt.argv, "--control-stdin", "--supervisor-pid", str(os.getpid())]
         stage = StageProcess(argv, folder=self._folder, cwd=settings.BASE_DIR)
         log.info("the stage has pid %d", stage.pid)
-        self._news = {"pid": stage.pid, "pid_started": stage.started, "started_at": datetime.now(UTC), "argv": argv}
+        self._news = {"pid": stage.pid, "pid_started": stage.started, "argv": argv}
+        self._began = time.monotonic()
         return stage
 
     def _watch(self, stage: StageProcess) -> None:
@@ -173,13 +177,18 @@ class Supervisor:
     def _beat(self, tick: bytes) -> None:
         """Say that we live, and when the stage's loop last turned. Never revives an attempt that has ended."""
         now = database_now()
-        fields = {"heartbeat_at": now, **self._news, **_tick_fields(tick, now)}
+        fields = {"heartbeat_at": now, **self._told(now), **_tick_fields(tick, now)}
         if not Attempt.objects.filter(pk=self._attempt.pk, status__in=AttemptStatus.LIVE).update(**fields):
             self._fenced = True
-        self._news = {}
+        self._news, self._began = {}, None
         self._tick = tick
         self._due["beat"] = time.monotonic() + BEAT_S
         attempts.announce(self._attempt.run)
+
+    def _told(self, now: datetime) -> dict[str, Any]:
+        """What is not stored yet, the start of the stage by the database's clock as every other moment of an attempt."""
+        started = {} if self._began is None else {"started_at": now - timedelta(seconds=time.monotonic() - self._began)}
+        return self._news | started
 
     def _read_tick(self) -> bytes:
         try:
@@ -211,7 +220,7 @@ class Supervisor:
         return self._stop_reason
 
     def _mark(self, status: AttemptStatus, reason: str, *, exit_code: int | None = None, signal: int | None = None) -> None:
-        fields = {"exit_code": exit_code, "signal": signal} | self._news
+        fields = {"exit_code": exit_code, "signal": signal} | self._told(database_now())
         if not attempts.mark(self._attempt, old=AttemptStatus.LIVE, new=status, reason=reason, **fields):
             log.info("%s had ended already", self._attempt)
 

@@ -29,7 +29,11 @@ class EnginesPage:
 
     def context(self) -> dict[str, Any]:
         """Four queries."""
-        return {"may": self.may, "engines": engines.all_engines(), "hosts": shown_hosts(engines.hosts_with_work())}
+        return {
+            "may": self.may,
+            "engines": engines.all_engines(database_now()),
+            "hosts": shown_hosts(engines.hosts_with_work()),
+        }
 
     def details(self, span: machines.Span) -> dict[str, Any]:
         """Charts up to now. Three queries."""

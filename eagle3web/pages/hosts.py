@@ -8,6 +8,7 @@ from typing import Any
 from eagle3web.charts.machines import Window, gpu_figure, load_figure
 from eagle3web.domain.clock import database_now
 from eagle3web.domain.health import WORKER_LOST_S
+from eagle3web.formats import duration
 from eagle3web.live.records import Batch, Entry, Reading
 from eagle3web.models import Host, HostSample
 from eagle3web.pages import fragments
@@ -17,6 +18,8 @@ from eagle3web.pokes import ENGINES
 from eagle3web.queries import engines, machines
 from eagle3web.queries.points import milliseconds
 
+CLOCK_OFF_S = 5.0
+"""A clock that is farther from the database's than this is told."""
 FRAGMENTS = {"host-head": "hosts/_head.html", "host-stats": "hosts/_stats.html", "host-work": "hosts/_work.html"}
 
 
@@ -59,6 +62,14 @@ class ShownHost:
         return self.disk_share is not None and 1 - self.disk_share < DISK_SHARE
 
     @property
+    def clock_words(self) -> str:
+        """Of a clock that is wrong enough to mislead whoever reads its logs; else empty."""
+        ahead = self.host.clock_ahead_s or 0.0
+        if abs(ahead) < CLOCK_OFF_S:
+            return ""
+        return f"Its clock is {duration(abs(ahead))} {'ahead of' if ahead > 0 else 'behind'} the database's"
+
+    @property
     def gpus(self) -> list[dict[str, Any]]:
         """Each with the run that holds it, where one does."""
         told = self.host.sample.get("gpus")
@@ -94,7 +105,7 @@ class HostPage:
 
     def context(self) -> dict[str, Any]:
         """Three queries."""
-        work = engines.host_with_work(Host.objects.get(pk=self.host_id))
+        work = engines.host_with_work(Host.objects.select_related("drained_by").get(pk=self.host_id))
         return {"may": self.may, "shown": ShownHost(work, database_now())}
 
     def details(self, shown: ShownHost, span: machines.Span) -> dict[str, Any]:

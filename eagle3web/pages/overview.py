@@ -142,7 +142,7 @@ class OverviewPage:
         live = [_live_run(attempt, now) for attempt in overview.live_attempts(self.project_id)]
         queued = overview.queued_runs(self.project_id)
         waiting, held = waits(queued), lineage.held(queued)
-        engines, hosts = overview.engines(), overview.hosts()
+        engines, hosts = overview.engines(now), overview.hosts()
         sums = _sums(standing)
         history, ahead = self._read_slow(project, now)
         moving = any(run.clocks.live and not run.clocks.quiet for run in live)

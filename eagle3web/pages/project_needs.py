@@ -56,7 +56,7 @@ def needs_of(project_id: int, now: datetime) -> tuple[list[Need], datetime | Non
     queued = overview.queued_runs(project_id)
     held = lineage.held(queued)
     free = [run for run in queued if run.pk not in held]
-    found = collect(project_id, live, free, overview.engines(), overview.hosts(), now)
+    found = collect(project_id, live, free, overview.engines(now), overview.hosts(), now)
     return found, next_change(attempts, now)
 
 

@@ -8,7 +8,7 @@ LOOK = "view_run"
 """Who may see runs may see the pages."""
 RIGHTS = (
     "view_run", "add_run", "change_run", "add_dataset", "change_dataset", "add_project", "change_tokenbudget", "add_engine",
-    "change_engine", "change_checkpoint", "add_answerflag", "change_answerflag", "change_retentionpolicy",
+    "change_engine", "change_host", "change_checkpoint", "add_answerflag", "change_answerflag", "change_retentionpolicy",
 )  # fmt: skip
 
 Rights = frozenset[str]

@@ -2,10 +2,9 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import datetime, timedelta
 
 from django.db.models import QuerySet
-from django.utils import timezone
 
 from eagle3web.enums import AttemptStatus, EngineState
 from eagle3web.formats import duration
@@ -23,16 +22,16 @@ class HostWork:
     leases: list[Lease]
 
 
-def all_engines() -> list[Engine]:
-    """Switched-on ones first, by name. One query."""
-    return as_known(Engine.objects.order_by("-enabled", "name"))
+def all_engines(now: datetime) -> list[Engine]:
+    """Switched-on ones first, by name; `now` is the database's. One query."""
+    return as_known(Engine.objects.order_by("-enabled", "name"), now)
 
 
-def as_known(rows: Iterable[Engine]) -> list[Engine]:
+def as_known(rows: Iterable[Engine], now: datetime) -> list[Engine]:
     """The engines as they are to be shown: one that nobody has checked lately is unknown, whatever was found before."""
     found = list(rows)
     for engine in found:
-        age = None if engine.checked_at is None else timezone.now() - engine.checked_at
+        age = None if engine.checked_at is None else now - engine.checked_at
         if age is not None and age > STALE_AFTER:
             engine.state, engine.state_since = EngineState.UNKNOWN, None
             engine.reason = f"not checked for {duration(age.total_seconds())}: no worker is heard"

@@ -29,10 +29,10 @@ def broken_attempts(project_id: int, now: datetime) -> list[Attempt]:
     return list(rows.select_related("run").prefetch_related("datasets").defer("config", "versions").order_by("-ended_at")[:10])
 
 
-def engines() -> list[Engine]:
+def engines(now: datetime) -> list[Engine]:
     """Engines that are switched on, the worst first. One query."""
     order = [EngineState.DOWN, EngineState.HANGING, EngineState.LOADING, EngineState.UNKNOWN, EngineState.HEALTHY]
-    known = as_known(Engine.objects.filter(enabled=True))
+    known = as_known(Engine.objects.filter(enabled=True), now)
     return sorted(known, key=lambda engine: (order.index(EngineState(engine.state)), engine.name))
 
 

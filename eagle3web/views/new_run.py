@@ -26,7 +26,7 @@ def show(request: HttpRequest, slug: str) -> HttpResponse:
     engines = Engine.objects.filter(enabled=True)
     answering = [engine for engine in engines if engine.state not in (EngineState.DOWN, EngineState.HANGING)]
     cloned = cloned_run(request, project, Stage.GENERATE)
-    initial = {"engines": answering} | (form_values(cloned) if cloned else {})
+    initial = {"engines": answering, "host_tags": ", ".join(project.host_tags)} | (form_values(cloned) if cloned else {})
     form = RunForm(request.POST or None, hosts=hosts, initial=initial)
     if request.method == "POST" and form.is_valid():
         try:

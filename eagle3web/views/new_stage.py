@@ -39,7 +39,7 @@ def _start_pipeline(form: Any, user: User) -> list[Run]:  # noqa: ANN401  (one o
         benchmark=form.measuring(),
         devices=chosen["devices"],
     )
-    named = {name: chosen[name] for name in ("title", "tags", "host")}
+    named = {name: chosen[name] for name in ("title", "tags", "host", "host_tags")}
     return chains.start_chain(form.project, chain, user=user, **named)
 
 
@@ -87,7 +87,8 @@ def new_stage(name: str) -> View:
         project = get_object_or_404(Project, slug=slug)
         hosts = list(Host.objects.order_by("name").values_list("name", flat=True))
         cloned = cloned_run(request, project, name)
-        initial = _initial(request, name) | (form_values(cloned) if cloned else {})
+        initial = _initial(request, name) | {"host_tags": ", ".join(project.host_tags)}
+        initial |= form_values(cloned) if cloned else {}
         form = kind(request.POST or None, project=project, hosts=hosts, cloned=cloned, initial=initial)
         if request.method == "POST" and form.is_valid():
             made = _started(request, form, start)

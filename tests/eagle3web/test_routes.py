@@ -124,6 +124,8 @@ PAGES: dict[str, Rule] = {
     "engines/": pages(LOOK),
     "engines/register/": acts("add_engine"),
     "hosts/<path:name>/": pages(LOOK),
+    "hosts/<path:name>/drain/": acts("change_host"),
+    "hosts/<path:name>/undrain/": acts("change_host"),
     "search/": pages(LOOK),
     "me/": pages(OWN),
     "me/time-zone/": pages(OWN, "POST"),
@@ -203,6 +205,8 @@ API: dict[str, Rule] = {
     "hosts": pages("view_host"),
     "hosts/<name>": pages("view_host"),
     "hosts/<name>/samples": pages("view_hostsample"),
+    "hosts/<name>/drain": pages("change_host", "POST"),
+    "hosts/<name>/undrain": pages("change_host", "POST"),
 }
 """The API, below `api/`; its root exists for reversing only, and answers 404."""
 TABLES = {

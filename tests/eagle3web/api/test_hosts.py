@@ -33,3 +33,15 @@ def test_samples_go_back_as_far_as_asked() -> None:
     assert len(api.get("/api/hosts/gpu-07/samples?seconds=86400").json()) == 2
     assert [sample["tokens_per_s"] for sample in api.get("/api/engines/e1/samples").json()] == [60]
     assert api.get("/api/hosts/gpu-07/samples?seconds=0").status_code == 422
+
+
+def test_drain_is_for_operators_and_once_is_enough() -> None:
+    make.host(name="gpu-07", tags=["h200"])
+    assert caller("eve", Role.VIEWER).post("/api/hosts/gpu-07/drain", {}).status_code == 403
+    ada = caller("ada", Role.OPERATOR)
+    drained = ada.post("/api/hosts/gpu-07/drain", {"reason": "new driver"}).json()
+    assert (drained["drain_reason"], drained["drained_at"] is None, drained["tags"]) == ("new driver", False, ["h200"])
+    assert ada.post("/api/hosts/gpu-07/drain", {"reason": "again"}).json()["drain_reason"] == "new driver"
+    assert ada.post("/api/hosts/gpu-07/undrain").json()["drained_at"] is None
+    assert ada.get("/api/hosts/gpu-07/drain").status_code == 405
+    assert ada.post("/api/hosts/none/drain", {}).status_code == 404

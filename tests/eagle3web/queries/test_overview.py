@@ -42,7 +42,7 @@ def test_broken_attempts_are_the_last_ones_of_runs_that_were_not_resumed() -> No
 def test_engines_come_worst_first_and_those_switched_off_not_at_all() -> None:
     for name, state, enabled in (("a", "healthy", True), ("b", "down", True), ("c", "loading", True), ("d", "down", False)):
         factories.engine(name=name, state=state, enabled=enabled)
-    assert [engine.name for engine in overview.engines()] == ["b", "c", "a"]
+    assert [engine.name for engine in overview.engines(timezone.now())] == ["b", "c", "a"]
 
 
 def test_failed_import_that_was_repeated_is_no_trouble() -> None:

@@ -20,5 +20,6 @@ def viewer(db: None) -> Client:
 @pytest.fixture
 def operator(db: None) -> Client:
     return client_of(
-        "view_run", "add_run", "change_run", "add_dataset", "change_dataset", "add_engine", "change_engine", "change_checkpoint"
-    )
+        "view_run", "add_run", "change_run", "add_dataset", "change_dataset", "add_engine", "change_engine", "change_host",
+        "change_checkpoint",
+    )  # fmt: skip
