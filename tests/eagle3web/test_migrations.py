@@ -20,7 +20,7 @@ def back_to_today() -> Iterator[None]:
 
 
 def newest() -> list[tuple[str, str]]:
-    return MigrationExecutor(connection).loader.graph.leaf_nodes()
+    return list(MigrationExecutor(connection).loader.graph.leaf_nodes())
 
 
 def migrate(*targets: tuple[str, str | None]) -> Any:  # noqa: ANN401  (models as they were then)
