@@ -1,5 +1,6 @@
 """System checks: a setting that cannot work stops the program at start, and the message says which one and what to do."""
 
+import ipaddress
 import os
 import re
 import shutil
@@ -33,7 +34,14 @@ NETWORK_FILESYSTEMS = frozenset({"nfs", "nfs4", "cifs", "smb3", "smbfs", "9p", "
 
 def check_installation(app_configs: Sequence[AppConfig] | None, **_: object) -> list[CheckMessage]:
     """Everything that this installation's settings can get wrong; registered when the app is ready."""
-    return [*_check_home(), *_check_broker(), *_check_database(), *_check_hosts(), *_check_notify_hosts()]
+    return [
+        *_check_home(),
+        *_check_broker(),
+        *_check_database(),
+        *_check_hosts(),
+        *_check_notify_hosts(),
+        *_check_engine_hosts(),
+    ]
 
 
 def _check_home() -> Iterator[CheckMessage]:
@@ -148,6 +156,26 @@ def _check_notify_hosts() -> Iterator[CheckMessage]:
             hint="Write HOST or HOST:PORT, separated by commas, without a scheme, a path or a pattern.",
             id="eagle3web.E010",
         )
+
+
+def _check_engine_hosts() -> Iterator[CheckMessage]:
+    wrong = [host for host in settings.EAGLE3_ENGINE_HOSTS if not _is_engine_place(host)]
+    if wrong:
+        yield Error(
+            f"EAGLE3_ENGINE_HOSTS: {', '.join(map(repr, wrong))} {'is no host' if len(wrong) == 1 else 'are no hosts'}.",
+            hint="Write HOST, HOST:PORT, .DOMAIN or NETWORK/BITS, separated by commas, without a scheme or a path.",
+            id="eagle3web.E011",
+        )
+
+
+def _is_engine_place(text: str) -> bool:
+    if "/" in text:
+        try:
+            ipaddress.ip_network(text, strict=False)
+        except ValueError:
+            return False
+        return True
+    return HOST_AND_PORT.fullmatch(text.removeprefix(".")) is not None
 
 
 def filesystem_of(path: Path, mounts: dict[str, str]) -> str:

@@ -10,6 +10,9 @@ EAGLE3_HOST            this machine's name in the dashboard (default: its host n
 EAGLE3_HOST_TAGS       comma-separated tags that runs may ask for, such as h200,nvme (default: none)
 EAGLE3_IMPORT_ROOT     folder below which datasets may be imported by path (default EAGLE3_HOME/imports)
 EAGLE3_NOTIFY_HOSTS    comma-separated hosts (HOST or HOST:PORT) that people's webhooks and mails may go to (default: none)
+EAGLE3_ENGINE_HOSTS    comma-separated hosts of engines: HOST, HOST:PORT, .DOMAIN, NETWORK/BITS (default: all but link-local)
+EAGLE3_STAGE_SECRETS   comma-separated environment variables that stages get although they look like secrets, such as HF_TOKEN
+EAGLE3_API_RATE        requests a minute that one token or person may make, and ten times that one address (default 1200)
 EAGLE3_TIME_ZONE       zone of people who did not choose one (default UTC)
 EAGLE3_HTTPS           true behind TLS: secure cookies, HSTS
 EAGLE3_DEBUG           true shows tracebacks in the browser; never on a shared machine
@@ -91,10 +94,12 @@ MIDDLEWARE = [
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "csp.middleware.CSPMiddleware",
+    "eagle3web.middleware.HeadersMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
+    "eagle3web.middleware.RateMiddleware",
     "django.contrib.auth.middleware.LoginRequiredMiddleware",
     "django.contrib.messages.middleware.MessageMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
@@ -183,6 +188,10 @@ EAGLE3_UNRESPONSIVE_AFTER = 10.0
 EAGLE3_LOST_AFTER = 30.0
 EAGLE3_WAITING_AFTER = 45.0
 EAGLE3_NOTIFY_HOSTS: list[str] = env.list("EAGLE3_NOTIFY_HOSTS", default=[])
+EAGLE3_ENGINE_HOSTS: list[str] = env.list("EAGLE3_ENGINE_HOSTS", default=[])
+EAGLE3_STAGE_SECRETS: list[str] = env.list("EAGLE3_STAGE_SECRETS", default=[])
+EAGLE3_API_RATE: int = env.int("EAGLE3_API_RATE", 1200)
+EAGLE3_SIGN_IN_RATE = 30
 EAGLE3_UPLOAD_LIMIT = 2 * 1024**3
 
 AUTH_PASSWORD_VALIDATORS = [

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from eagle3web.domain.clock import database_now
+from eagle3web.domain.engine_hosts import check_engine_host
 from eagle3web.enums import EngineState
 from eagle3web.models import Engine, EngineSample
 from eagle3web.pokes import ENGINES, poke
@@ -80,6 +81,11 @@ async def _check(engines: list[Engine]) -> list[Finding]:
 
 
 async def _check_one(ref: EngineRef) -> Finding:
+    try:
+        check_engine_host(ref.url)
+    except ValueError as error:
+        # Registered before its host was taken off the list.
+        return Finding(health=EngineHealth(state="down", detail=str(error)))
     client = connect(ref, timeout_s=PROBE_S, probe_timeout_s=PROBE_S)
     try:
         health = await client.probe()

@@ -3,9 +3,11 @@
 from functools import partial
 from typing import TypedDict, Unpack
 
+from django.core.exceptions import ValidationError
 from django.db import transaction
 
 from eagle3web.domain.audit import record
+from eagle3web.domain.engine_hosts import check_engine_host
 from eagle3web.models import Engine, User
 from eagle3web.pokes import ENGINES, poke
 
@@ -24,6 +26,7 @@ def register_engine(name: str, *, user: User | None, **fields: Unpack[EngineFiel
     engine = Engine(name=name, **fields)
     with transaction.atomic():
         engine.full_clean()
+        _check_place(engine)
         engine.save()
         record(user, "engine.register", engine, name=name, **fields)
         transaction.on_commit(partial(poke, ENGINES))
@@ -39,7 +42,16 @@ def change_engine(engine: Engine, *, user: User | None, **changes: Unpack[Engine
         setattr(engine, name, new)
     with transaction.atomic():
         engine.full_clean()
+        if "url" in moved:
+            _check_place(engine)
         engine.save(update_fields=list(moved))
         record(user, "engine.change", engine, name=engine.name, changes=moved)
         transaction.on_commit(partial(poke, ENGINES))
     return engine
+
+
+def _check_place(engine: Engine) -> None:
+    try:
+        check_engine_host(engine.url)
+    except ValueError as error:
+        raise ValidationError({"url": str(error)}) from error

@@ -9,12 +9,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from eagle3web.domain import procfs
+from eagle3web.domain.stage_environment import stage_environment
 from pipeline.artifacts import AttemptFolder
 
 ATTEMPT_MARK = "EAGLE3_ATTEMPT"
 """Environment variable that every process of an attempt carries; its value is the attempt's folder, which nobody else has."""
-SECRETS = frozenset({"DATABASE_URL", "REDIS_URL", "EAGLE3_SECRET_KEY"})
-"""What a stage has no business to know."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -32,13 +31,12 @@ class StageProcess:
 
     def __init__(self, argv: Sequence[str], *, folder: AttemptFolder, cwd: Path) -> None:
         """Raises OSError when it cannot be started."""
-        environment = {key: value for key, value in os.environ.items() if key not in SECRETS}
         reading, self._stdin = os.pipe()
         with folder.log.open("ab") as log, os.fdopen(reading, "rb"):
             self._process = subprocess.Popen(
                 list(argv),
                 cwd=cwd,
-                env=environment | {"PYTHONUNBUFFERED": "1", ATTEMPT_MARK: str(folder.path)},
+                env=stage_environment(os.environ) | {"PYTHONUNBUFFERED": "1", ATTEMPT_MARK: str(folder.path)},
                 stdin=reading,
                 stdout=log,
                 stderr=log,

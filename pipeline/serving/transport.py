@@ -8,6 +8,7 @@ from typing import Any
 import aiohttp
 
 from pipeline.errors import BadRequestError, EngineBusyError, EngineError, EngineUnavailableError
+from pipeline.serving.addresses import guarded_socket
 
 MESSAGE_CHARS = 500
 CONNECT_S = 10.0
@@ -41,9 +42,11 @@ class Transport:
         """The body of a 2xx answer, None when it is empty. Raises EngineUnavailableError, EngineBusyError, BadRequestError."""
         limit = _limit(timeout_s)
         try:
-            async with self._open().request(method, self._base + path, json=body, timeout=limit) as response:
+            async with self._open().request(
+                method, self._base + path, json=body, timeout=limit, allow_redirects=False
+            ) as response:
                 raw = await response.read()
-                if response.status >= 400:
+                if response.status >= 300:
                     raise self._refusal(path, response.status, raw)
                 return parse_json(raw) if raw else None
         except aiohttp.ConnectionTimeoutError as error:
@@ -57,8 +60,8 @@ class Transport:
         """Yield each `data:` line of an event stream as JSON, until `[DONE]`. Raises what `post` raises."""
         limit = _limit(timeout_s)
         try:
-            async with self._open().post(self._base + path, json=body, timeout=limit) as response:
-                if response.status >= 400:
+            async with self._open().post(self._base + path, json=body, timeout=limit, allow_redirects=False) as response:
+                if response.status >= 300:
                     raise self._refusal(path, response.status, await response.read())
                 async for data in _data_lines(response.content):
                     if data == b"[DONE]":
@@ -78,7 +81,7 @@ class Transport:
 
     def _open(self) -> aiohttp.ClientSession:
         if self._session is None or self._session.closed:
-            connector = aiohttp.TCPConnector(limit=0, keepalive_timeout=KEEPALIVE_S)
+            connector = aiohttp.TCPConnector(limit=0, keepalive_timeout=KEEPALIVE_S, socket_factory=guarded_socket)
             # Engines are addressed directly: a proxy from the environment would break long answers.
             self._session = aiohttp.ClientSession(connector=connector, trust_env=False)
         return self._session

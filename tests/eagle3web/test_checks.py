@@ -52,6 +52,12 @@ def test_notification_host_that_is_none_is_told(settings: Settings, host: str) -
     assert found() == {"eagle3web.E010"}
 
 
+@pytest.mark.parametrize("host", ["http://gpu-07", "gpu-07/x", "*.example", "", "10.0.0.0/64", "user@host"])
+def test_engine_host_that_is_none_is_told(settings: Settings, host: str) -> None:
+    settings.EAGLE3_ENGINE_HOSTS = ["gpu-07:30000", ".gpus.example", "10.0.0.0/8", host]
+    assert found() == {"eagle3web.E011"}
+
+
 @pytest.mark.parametrize("home", ["/proc/self/fdinfo", "/nonexistent/folder"])
 def test_home_that_cannot_be_written_is_an_error(settings: Settings, home: str) -> None:
     settings.EAGLE3_HOME = Path(home)
