@@ -121,7 +121,13 @@ def test_a_run_that_leads_to_no_measurement_is_no_chain(engine: Engine, user: Us
 
 @pytest.mark.parametrize(
     ("budget", "datasets", "minutes", "prompts", "repetitions", "tokens"),
-    [(60, 1, 0.25, 1, 2, 32), (2000, 8, 1.0, 1, 2, 64), (10_000, 8, 5.0, 2, 2, 64), (100_000, 8, 8.0, 4, 3, 64)],
+    [
+        (60, 1, 0.25, 1, 2, 16),
+        (1000, 8, 0.5, 1, 2, 32),
+        (2000, 8, 1.0, 1, 2, 64),
+        (10_000, 8, 5.0, 2, 2, 64),
+        (100_000, 8, 8.0, 4, 3, 64),
+    ],
 )
 def test_planned_sizes_training_and_measurement_by_the_budgets(
     home: Path, user: User, budget: int, datasets: int, minutes: float, prompts: int, repetitions: int, tokens: int
