@@ -79,7 +79,7 @@ def soak(args: argparse.Namespace, stack: ExitStack) -> int:
     working = start_runs(here, args.runs)
     viewers = [Viewer(f"run/{row.run_id}/{row.number}") for row in (working * args.viewers)[: args.viewers]]
     samples = Samples(HOME, {process.pid: name for name, process in system.processes.items()})
-    asyncio.run(watch(system.url, viewers, samples, args))
+    asyncio.run(watch(system.url, sign_in(), viewers, samples, args))
     written = {f"run/{row.run_id}/{row.number}": told(Path(row.folder) / "events.jsonl") for row in working}
     found = [lag for viewer in viewers for lag in lags(viewer, written[viewer.topic])]
     return report(samples.usage(WARM_UP), found, viewers, args.json)
@@ -100,9 +100,9 @@ def start_runs(here: World, count: int) -> list[Attempt]:
     return list(running.order_by("id"))
 
 
-async def watch(url: str, viewers: list[Viewer], samples: Samples, args: argparse.Namespace) -> None:
+async def watch(url: str, cookie: str, viewers: list[Viewer], samples: Samples, args: argparse.Namespace) -> None:
     """Keep all pages open and open others, while samples are taken."""
-    cookie, stop = sign_in(), asyncio.Event()
+    stop = asyncio.Event()
     tasks = [asyncio.create_task(viewer.look(url, cookie, stop)) for viewer in viewers]
     tasks.append(asyncio.create_task(browse(url, cookie, random.Random(args.seed), stop)))
     end = time.monotonic() + args.minutes * 60

@@ -13,6 +13,7 @@ from typing import Any
 
 from django.db import transaction
 
+from eagle3web.domain.answer_places import checked_position
 from eagle3web.domain.answer_rows import row_of_answer, row_of_failure
 from eagle3web.enums import Stage
 from eagle3web.models import Answer, AnswerFile, Attempt
@@ -49,11 +50,13 @@ class AnswerCopier:
         done = self._done if self._done is not None else self._read_positions()
         for path in self._files():
             name = (path.parent.name, path.name)
-            begin, size = done.get(name, 0), path.stat().st_size
-            if size < begin:
+            begin, known, size = done.get(name, 0), done.get(name, 0), path.stat().st_size
+            if size < begin and path.name == FAILURES:
                 log.warning("%s is shorter than what was copied of it: reading it anew", path)
                 begin = 0
-            if size > begin and (copied := self._copy_file(path, begin, known=done.get(name, 0))):
+            elif size < begin:
+                begin = known = done[name] = checked_position(self._project_id, path, begin)
+            if size > begin and (copied := self._copy_file(path, begin, known=known)):
                 return copied
         return 0
 
@@ -82,7 +85,14 @@ class AnswerCopier:
     def _read_positions(self) -> dict[tuple[str, str], int]:
         rows = AnswerFile.objects.filter(project=self._project_id)
         self._done = {(dataset, name): done for dataset, name, done in rows.values_list("dataset", "name", "bytes_done")}
+        for name, path in self._newest_parts().items():
+            if self._done.get(name):
+                self._done[name] = checked_position(self._project_id, path, self._done[name])
         return self._done
+
+    def _newest_parts(self) -> dict[tuple[str, str], Path]:
+        """The part of each dataset that is appended to: after a crash it may hold other lines than were copied."""
+        return {(path.parent.name, path.name): path for path in self._files() if path.name != FAILURES and _is_newest(path)}
 
     def _files(self) -> Iterator[Path]:
         """Parts before failures: what was answered in a second try is an answer."""
@@ -127,6 +137,10 @@ def copier_of(attempt: Attempt) -> AnswerCopier | None:
         return None
     slugs = [str(plan["slug"]) for plan in attempt.config.get("datasets", ())]
     return AnswerCopier(run.project_id, Path(folder), slugs)
+
+
+def _is_newest(path: Path) -> bool:
+    return path == part_paths(path.parent)[-1]
 
 
 def _is_full(batch: _Batch, begin: int) -> bool:

@@ -70,6 +70,8 @@ class FaultWorld:
 
     def begin(self) -> None:
         """Start everything; the chains are begun by `keep_busy`."""
+        self.system.start(*SYSTEM)
+        self.base.start_engine()
         first = self.base.project
         save_target(first)
         first.refresh_from_db()
@@ -80,8 +82,6 @@ class FaultWorld:
             project = factories.project(slug=slug, **same)
             for name in SETS:
                 budgets.create_budget(project, Dataset.objects.get(slug=name), user=self.base.user, tokens=TOKENS)
-        self.system.start(*SYSTEM)
-        self.base.start_engine()
 
     def known(self) -> set[int]:
         """Pids that somebody started by name."""
@@ -100,13 +100,17 @@ class FaultWorld:
             return None
 
     def keep_busy(self) -> None:
-        """Resume what ended early, and begin a new chain where one is done."""
+        """Resume what ended early, begin a new chain where one is done, and let something generate at any time."""
         self.resume_all()
         for project in Project.objects.order_by("id"):
             if not Run.objects.filter(project=project).exclude(status=RunStatus.FINISHED).exists():
                 if Run.objects.filter(project=project).exists():
                     self.raise_budgets(project)
                 self._begin_chain(project, measured=project.pk == self.base.project.pk)
+
+        if not Run.objects.filter(stage="generate").exclude(status=RunStatus.FINISHED).exists():
+            self.raise_budgets(self.base.project)
+            self.call("POST", "/runs", GENERATE | {"project": self.base.project.slug})
 
     def _begin_chain(self, project: Project, *, measured: bool) -> None:
         """From prompts to a drafter; `measured` by a benchmark, which takes more time than the rest together."""
