@@ -15,7 +15,7 @@ export PORT
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help demo run sglang test test-fast test-sglang test-faults lint bench screenshots clean
+.PHONY: help demo run sglang test test-fast test-sglang test-faults lint bench soak screenshots clean
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -54,6 +54,9 @@ lint: .venv/dev ## Check style, types, imports, templates and migrations
 
 bench: .venv/demo .venv/dev ## Measure, as ratios within one run
 	@for file in bench/*.py; do echo "== $$file"; $(PY) $$file || exit 1; done
+
+soak: .venv/demo .venv/dev ## Let the whole system work (MINUTES=30, SEED=): nothing may grow, and 50 pages must keep up
+	@$(PY) -m bench.soak --seed $(SEED) --minutes $(or $(MINUTES),30)
 
 screenshots: .venv/demo .venv/dev system-packages ## Take pictures of every page of a finished demo into docs/screenshots
 	@$(PY) -m tests.support.screenshots
