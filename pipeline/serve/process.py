@@ -51,6 +51,8 @@ class ServerProcess:
         self._ask_until = None
         if self._process.poll() is None:
             self._process.send_signal(signal.SIGUSR1)
+            # One that is stopped acts on it only once it goes on.
+            self._process.send_signal(signal.SIGCONT)
 
     def wait(self) -> None:
         """Until nothing of it is left: what was asked to end gets its time, and then no more."""

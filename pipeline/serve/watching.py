@@ -11,7 +11,7 @@ from pipeline.serving.client import EngineClient
 from pipeline.serving.records import EngineLoads
 
 PROBE_S = 10.0
-"""Between two proofs that it generates; each costs an idle server one token."""
+"""Between two proofs that it generates, at most; each costs an idle server one token."""
 AGAIN_S = 0.5
 """After a proof that failed."""
 IDLE_S = 10.0
@@ -38,7 +38,7 @@ class Watcher:
             elif now - last_good > self._hang_s:
                 silent = f"the server generated nothing for {now - last_good:.0f} s, though asked"
                 raise EngineUnavailableError(f"{silent}: {health.detail}")
-            await asyncio.sleep(PROBE_S if health.ok else AGAIN_S)
+            await asyncio.sleep(min(PROBE_S, self._hang_s / 2) if health.ok else AGAIN_S)
 
     async def measure(self) -> str:
         """Tell what it does, if that changed; what it waits for, in words."""

@@ -63,16 +63,8 @@ def test_missing_flags_are_named() -> None:
         make_attempt(parsed())
 
 
-def test_shape_may_be_a_number_of_drafts() -> None:
-    assert shape("5") == DraftShape(steps=5, topk=1, draft_tokens=6)
-    assert shape("4/2/7") == DraftShape(steps=4, topk=2, draft_tokens=7)
+def test_concurrency_is_a_list_of_numbers() -> None:
     assert numbers("1,16") == (1, 16)
-
-
-@pytest.mark.parametrize("text", ["", "a", "3/1", "3/1/4/"])
-def test_senseless_shape_is_refused(text: str) -> None:
-    with pytest.raises(argparse.ArgumentTypeError, match="is not STEPS/TOPK/TOKENS"):
-        shape(text)
 
 
 def test_senseless_concurrency_is_refused() -> None:
