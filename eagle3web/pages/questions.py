@@ -29,7 +29,7 @@ class Question:
 def question(verb: str, run: Run) -> Question:
     """The question of a verb, with the numbers of this moment. About two queries."""
     newest = Attempt.objects.filter(run=run).order_by("-number").first()
-    if verb in ASK_ANY and run.stage != Stage.GENERATE:
+    if verb in ASK_ANY and (run.stage != Stage.GENERATE or verb not in ASK):
         return ASK_ANY[verb](f"r{run.pk}", newest, KEPT.get(run.stage, "What is written stays."))
     progress = runs.datasets_of(newest.pk) if newest else []
     return ASK[verb](f"r{run.pk}", newest, totals(progress, forecast=False))

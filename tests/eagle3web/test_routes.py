@@ -23,7 +23,7 @@ from django.urls import URLPattern, URLResolver, get_resolver
 from eagle3web.api import api
 from eagle3web.asgi import application, sockets
 from eagle3web.domain.datasets import revision_folder
-from eagle3web.enums import AttemptStatus
+from eagle3web.enums import AttemptStatus, Prunable
 from eagle3web.models import User
 from eagle3web.pages.topics import ID, TOPICS
 from tests.support import factories as make
@@ -126,6 +126,11 @@ PAGES: dict[str, Rule] = {
     "hosts/<path:name>/": pages(LOOK),
     "hosts/<path:name>/drain/": acts("change_host"),
     "hosts/<path:name>/undrain/": acts("change_host"),
+    "retention/": pages(LOOK),
+    "retention/preview/": pages(LOOK),
+    "retention/prune/": pages(f"{LOOK} change_retentionpolicy", "GET", "POST"),
+    "retention/rules/<str:kind>/": pages(f"{LOOK} change_retentionpolicy", "GET", "POST"),
+    "retention/own/<int:policy_id>/drop/": pages(f"{LOOK} change_retentionpolicy", "GET", "POST"),
     "search/": pages(LOOK),
     "me/": pages(OWN),
     "me/time-zone/": pages(OWN, "POST"),
@@ -207,13 +212,17 @@ API: dict[str, Rule] = {
     "hosts/<name>/samples": pages("view_hostsample"),
     "hosts/<name>/drain": pages("change_host", "POST"),
     "hosts/<name>/undrain": pages("change_host", "POST"),
+    "retention/rules": pages("view_run"),
+    "retention/preview": pages("view_run"),
+    "retention/pruned": pages("view_run"),
 }
 """The API, below `api/`; its root exists for reversing only, and answers 404."""
 TABLES = {
     "auth": "group",
     "eagle3web": "answer answerfile answerflag apitoken attempt auditentry benchmarkrow checkpoint checkpointreview comment "
     "controlmessage dataset datasetprogress datasetrevision draftedanswer engine enginesample event host hostsample lease "
-    "logchunk metricpoint notification notificationchannel project run runinput savedview star tokenbudget transition user",
+    "logchunk metricpoint notification notificationchannel project pruned retentionpolicy run runinput savedview star "
+    "tokenbudget transition user",
 }
 """Tables of the admin, by app. Django asks for staff, and for the table's own view, add, change or delete permission."""
 TOPICS_LOOKED_AT = {
@@ -238,7 +247,7 @@ GUARDED = [
     (route, method) for route, rule in ROUTES.items() for method, needs in rule.items() if needs not in (PUBLIC, SIGNED_IN)
 ]
 ARGUMENTS = {
-    "answer_id": "1", "flag_id": "1",
+    "answer_id": "1", "flag_id": "1", "policy_id": "1", "kind": "logs",
     "slug": "k2", "name": "k2", "token": "x", "number": "1", "run_id": "1", "attempt_id": "1", "revision_id": "1",
     "budget_id": "1", "checkpoint_id": "1", "benchmark_id": "2", "comment_id": "1", "project_id": "1",
     "token_id": "1", "channel_id": "1", "id": "1", "object_id": "1", "content_type_id": "1",
@@ -300,6 +309,7 @@ def world(db: None, home: Path) -> None:
     attempt = make.attempt(make.run(project, pk=1), pk=1, status=AttemptStatus.RUNNING)
     make.comment(make.checkpoint(attempt, pk=1, folder=True), pk=1)
     make.attempt(make.run(project, pk=2, stage="benchmark"), pk=2)
+    make.policy(Prunable.LOGS, project, pk=1)
 
 
 def test_table_covers_everything() -> None:

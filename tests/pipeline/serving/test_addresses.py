@@ -20,9 +20,7 @@ def test_link_local_and_other_special_addresses_are_no_engines(address: str) -> 
     assert is_no_engine(address)
 
 
-@pytest.mark.parametrize(
-    "address", ["127.0.0.1", "::1", "10.0.0.7", "fd12::7", "203.0.113.9", "::ffff:10.0.0.7"]
-)
+@pytest.mark.parametrize("address", ["127.0.0.1", "::1", "10.0.0.7", "fd12::7", "203.0.113.9", "::ffff:10.0.0.7"])
 def test_engines_may_be_on_this_machine_and_in_any_network(address: str) -> None:
     assert not is_no_engine(address)
 
