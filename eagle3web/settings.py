@@ -179,6 +179,7 @@ CELERY_BEAT_SCHEDULE = {
     "prune": {"task": "eagle3web.tasks.prune", "schedule": crontab(hour=3, minute=30), "options": {"expires": 3600}},
     "thin-samples": {"task": "eagle3web.tasks.thin_samples", "schedule": 600.0, "options": {"expires": 600}},
 }
+CELERY_BEAT_SCHEDULER = "eagle3web.scheduler:Scheduler"
 CELERY_BEAT_SCHEDULE_FILENAME = str(EAGLE3_HOME / "celerybeat-schedule")
 
 # Ages, in seconds, that decide which word a live attempt gets on the screen. Ticks come every second and reach the database

@@ -5,6 +5,8 @@ the domain for the third. A broker that is away is no error for whoever sends (e
 """
 
 import logging
+import threading
+import time
 from functools import partial
 from typing import Any
 
@@ -27,10 +29,13 @@ from eagle3web.domain import (
 )
 from eagle3web.domain import reconcile as reconciling
 from eagle3web.domain.clock import database_now
+from eagle3web.domain.outages import Patient
 from eagle3web.models import Run
 
 BEAT_S = 10
 """How often beat sends `reconcile`; a message that waited longer is superseded by the next one."""
+UNASKED_S = 20.0
+"""Between two looks of a worker whether somebody still asks its host to report."""
 log = logging.getLogger(__name__)
 
 
@@ -148,6 +153,16 @@ def begin(**_signal: Any) -> None:
     reconciling.reconcile_host()
     pruning.remove(time_s=5)
     connection.close()
+    threading.Thread(target=_report_unasked, name="reports", daemon=True).start()
+
+
+def _report_unasked() -> None:
+    """For as long as the worker lives: nobody may ask this host any more, and it must be heard all the same."""
+    patient = Patient()
+    while True:
+        time.sleep(UNASKED_S)
+        patient.does(hosts.report_unasked)
+        connection.close()
 
 
 def _to(host: str) -> dict[str, Any]:

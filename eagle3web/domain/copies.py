@@ -15,12 +15,13 @@ from pipeline.event import Event
 class Copies:
     """Applies events in their order, within the caller's transaction. Made anew after a failed one.
 
-    The same events again change nothing: rows have keys, and a chart line takes only newer points.
+    The same events again change nothing: rows have keys, and a chart line takes no point twice.
     """
 
-    def __init__(self, attempt: Attempt) -> None:
+    def __init__(self, attempt: Attempt, *, again: bool = False) -> None:
+        """`again`: from the first event on, which may have been applied before."""
         self._attempt = attempt
-        self._points = Points(attempt)
+        self._points = Points(attempt, again=again)
         self._datasets = Progress(attempt, self._points)
         self._counters = Counters(attempt)
         self._numbers = RunNumbers(attempt)

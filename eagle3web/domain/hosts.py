@@ -21,6 +21,8 @@ KEPT = ("cpu_percent", "memory_used", "memory_total", "disk_free", "disk_total",
 """What of a report becomes a sample."""
 FORGOTTEN_AFTER = timedelta(minutes=5)
 """A host that was silent for so long gets no more messages: they would wait for it in vain."""
+UNASKED = timedelta(minutes=1)
+"""A host that was not asked for so long reports by itself."""
 REASON_LIMIT = 200
 """Characters."""
 _cpu = CpuMeter()
@@ -43,6 +45,18 @@ def report() -> Host:
     host = Host.objects.update_or_create(name=settings.EAGLE3_HOST, defaults=fields)[0]
     HostSample.objects.create(host=host, at=now, **{name: found[name] for name in KEPT})
     return host
+
+
+def report_unasked() -> bool:
+    """Report although nobody asked, when nobody did for a while; whether it was so.
+
+    Whoever asks leaves out hosts that were silent for long. After an outage of broker, beat or database, or a clock that was
+    put right, that would be all of them, for ever.
+    """
+    heard = Host.objects.filter(name=settings.EAGLE3_HOST, seen_at__gte=database_now() - UNASKED).exists()
+    if not heard:
+        report()
+    return not heard
 
 
 def drain(host: Host, *, user: User | None, reason: str = "") -> bool:

@@ -62,7 +62,7 @@ class Ingestor:
     def _read_place(self) -> Copies:
         row = Attempt.objects.values("events_offset", "last_seq").get(pk=self._attempt.pk)
         self._offset, self._last_seq = row["events_offset"], row["last_seq"]
-        self._copies = Copies(self._attempt)
+        self._copies = Copies(self._attempt, again=not self._last_seq)
         return self._copies
 
     def _store(self, lines: list[events.Line], copies: Copies, *, end: int) -> None:

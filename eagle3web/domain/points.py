@@ -17,23 +17,28 @@ SPREAD = 1000
 class Points:
     """Collects an attempt's new points; `save` writes them. Made anew after a failed transaction.
 
-    A point that is not newer than the last one of its line is passed over, so that a file can be read again.
+    Order is that of the events, whatever their clock says: it may be set back, and a line goes on all the same.
     """
 
-    def __init__(self, attempt: Attempt) -> None:
+    def __init__(self, attempt: Attempt, *, again: bool = False) -> None:
+        """`again`: the file is read from its beginning, perhaps not for the first time; points that are there stay alone."""
         self._attempt = attempt
         self._new: list[MetricPoint] = []
-        rows = MetricPoint.objects.filter(attempt=attempt).values_list("name", "series")
         self._last: dict[tuple[str, str], datetime] = {}
         self._first: datetime | None = None
-        for name, series, first, last in rows.annotate(first=Min("t"), last=Max("t")):
-            self._last[name, series] = last
-            self._first = first if self._first is None else min(self._first, first)
+        self._there: set[tuple[str, str, datetime]] = set()
+        rows = MetricPoint.objects.filter(attempt=attempt)
+        if again:
+            self._there = set(rows.values_list("name", "series", "t"))
+            return
+        newest = rows.order_by().values("name", "series").annotate(last=Max("pk")).values("last")
+        self._last = {(name, series): t for name, series, t in rows.filter(pk__in=newest).values_list("name", "series", "t")}
+        self._first = rows.aggregate(first=Min("t"))["first"]
 
     def is_due(self, name: str, series: str, t: datetime, *, spread: bool = False) -> bool:
         """Whether a line may have its next point. With `spread` the distance grows with the attempt's age."""
         last = self._last.get((name, series))
-        if last is None:
+        if last is None or t < last:
             return True
         age = t - self._first if spread and self._first else timedelta(0)
         return t - last >= max(POINT_EVERY, age / SPREAD)
@@ -42,13 +47,12 @@ class Points:
         """Add one point to each line, named by metric and series."""
         for (name, series), value in values.items():
             key = (name[:40], series[:80])
-            last = self._last.get(key)
-            if last is not None and t <= last:
+            self._last[key] = t
+            self._first = self._first or t
+            if (*key, t) in self._there:
                 continue
             point = MetricPoint(attempt=self._attempt, name=key[0], series=key[1], t=t, step=fit(step, bits=63), value=value)
             self._new.append(point)
-            self._last[key] = t
-            self._first = self._first or t
 
     def save(self) -> None:
         MetricPoint.objects.bulk_create(self._new, batch_size=500)

@@ -97,6 +97,11 @@ def test_a_doubled_point_is_found(truth: Truth) -> None:
     assert found(truth).endswith("line tokens B1 has 2 points at 1 moments")
 
 
+def test_a_chart_that_ends_too_early_is_found(truth: Truth) -> None:
+    factories.point(truth.attempt, "tokens", 4.0, series="B1")
+    assert found(truth).endswith("the chart of B1 ends at 4 tokens, its events at 6")
+
+
 def test_a_leaked_lease_is_found(truth: Truth) -> None:
     Lease.objects.create(device="responses/kimi", attempt=truth.attempt)
     assert truth.checker.look() == [f"responses/kimi is leased to attempt {truth.attempt.pk}, which is finished"]

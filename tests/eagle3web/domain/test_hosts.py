@@ -40,6 +40,17 @@ def test_listening_leaves_out_who_was_silent_for_long() -> None:
 
 
 @pytest.mark.django_db
+def test_a_host_that_nobody_asks_reports_by_itself_and_is_asked_again() -> None:
+    hosts.report()
+    assert hosts.report_unasked() is False
+    Host.objects.update(seen_at=timezone.now() - timedelta(minutes=6))
+    assert hosts.listening() == []
+    assert hosts.report_unasked() is True
+    assert hosts.listening() == ["test-host"]
+    assert HostSample.objects.count() == 2
+
+
+@pytest.mark.django_db
 def test_report_tells_the_tags_of_this_host_and_how_its_clock_stands(settings: Settings) -> None:
     settings.EAGLE3_HOST_TAGS = ["h200", "nvme"]
     host = hosts.report()

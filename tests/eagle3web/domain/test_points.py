@@ -36,15 +36,29 @@ def test_points_stand_further_apart_the_longer_an_attempt_runs() -> None:
     assert 3000 < few < 4500
 
 
-def test_line_takes_only_newer_points_so_that_a_file_can_be_read_again() -> None:
+def test_line_takes_no_point_twice_when_a_file_is_read_again() -> None:
     attempt = factories.attempt()
     for _ in range(2):
-        points = Points(attempt)
-        points.draw(START, {("loss", ""): 1.0}, step=1)
-        points.draw(after(5), {("loss", ""): 0.5, ("lr", ""): 0.1}, step=2)
+        points = Points(attempt, again=True)
+        for second in range(6):
+            if points.is_due("tokens", "", after(second / 2)):
+                points.draw(after(second / 2), {("tokens", ""): second}, step=second)
+        points.draw(after(5), {("loss", ""): 0.5, ("lr", ""): 0.1}, step=9)
         points.save()
     found = MetricPoint.objects.order_by("id").values_list("name", "step", "value")
-    assert list(found) == [("loss", 1, 1.0), ("loss", 2, 0.5), ("lr", 2, 0.1)]
+    drawn = [("tokens", 0, 0.0), ("tokens", 2, 2.0), ("tokens", 4, 4.0)]
+    assert list(found) == [*drawn, ("loss", 9, 0.5), ("lr", 9, 0.1)]
+
+
+def test_line_goes_on_when_the_clock_is_set_back() -> None:
+    attempt = factories.attempt()
+    moments = [after(0), after(7200), after(2), after(3), after(3.5), after(4)]
+    for step, moment in enumerate(moments):
+        points = Points(attempt)
+        if points.is_due("loss", "", moment):
+            points.draw(moment, {("loss", ""): 1.0}, step=step)
+        points.save()
+    assert list(MetricPoint.objects.order_by("id").values_list("step", flat=True)) == [0, 1, 2, 3, 5]
 
 
 def test_names_and_steps_are_cut_to_their_columns() -> None:

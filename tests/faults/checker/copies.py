@@ -84,6 +84,10 @@ def _counters(rows: Rows, attempt: Row, lines: list[Line], *, ended: bool) -> It
             yield f"{row['dataset']} has {[row[f] for f in fields]}, its events say {[told.get(f) for f in fields]}"
         if ended and (row["in_flight"] or row["state"] == "running"):
             yield f"{row['dataset']} is {row['state']} with {row['in_flight']} in flight"
+    for row in rows.of(attempt, rows.charted):
+        told = counts.get(row["series"], {})
+        if told.get("kind") == "dataset_finished" and row["value"] != told["tokens"]:
+            yield f"the chart of {row['series']} ends at {row['value']:.0f} tokens, its events at {told['tokens']}"
     for row in rows.of(attempt, rows.points):
         if row["points"] != row["moments"]:
             yield f"line {row['name']} {row['series']} has {row['points']} points at {row['moments']} moments"

@@ -29,6 +29,10 @@ TABLES = {
         "SELECT attempt_id, name, series, COUNT(*) AS points, COUNT(DISTINCT t) AS moments FROM eagle3web_metricpoint"
         " GROUP BY attempt_id, name, series"
     ),
+    "charted": (
+        "SELECT attempt_id, series, value FROM eagle3web_metricpoint WHERE name = 'tokens' AND id IN"
+        " (SELECT MAX(id) FROM eagle3web_metricpoint GROUP BY attempt_id, name, series)"
+    ),
 }
 EVENTS = "SELECT attempt_id, seq, kind, payload FROM eagle3web_event WHERE attempt_id IN ({}) ORDER BY attempt_id, seq"
 LOGS = 'SELECT attempt_id, "offset", data FROM eagle3web_logchunk WHERE attempt_id IN ({}) ORDER BY attempt_id, "offset"'
@@ -48,6 +52,8 @@ class Rows:
     answers: list[Row]
     checkpoints: list[Row]
     points: list[Row]
+    charted: list[Row]
+    """The last point of each dataset's line of tokens."""
     events: list[Row]
     """Of the attempts that were asked for, by number."""
     logs: list[Row]
