@@ -47,6 +47,7 @@ lint: .venv/dev ## Check style, types, imports, templates and migrations
 	$(PY) -m ruff check .
 	$(PY) -m ruff format --check .
 	$(PY) -m mypy
+	.venv/bin/bandit --quiet --recursive --severity-level medium --configfile pyproject.toml eagle3web pipeline manage.py
 	.venv/bin/lint-imports
 	.venv/bin/djlint --lint --quiet templates
 	$(PY) manage.py makemigrations --check --dry-run

@@ -7,16 +7,18 @@ from typing import Any
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from django.conf import settings
+from django.db import DataError
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.http.response import HttpResponseBase
 from django.shortcuts import render
 from django.utils import timezone
 from django.utils.deprecation import MiddlewareMixin
+from django.views.defaults import page_not_found
 
 from eagle3web.models import User
 from eagle3web.rates import Rate
 
-API, SIGN_IN = "/api/", "/sign-in/"
+ADMIN, API, SIGN_IN = "/admin/", "/api/", "/sign-in/"
 ADDRESS_TIMES = 10
 """Of one token's rate: what one address may ask, since a team may sit behind one."""
 PERMISSIONS = "camera=(), display-capture=(), geolocation=(), microphone=(), payment=(), usb=()"
@@ -53,6 +55,14 @@ class RateMiddleware(MiddlewareMixin):
             until = timezone.now() + timedelta(seconds=wait)
             return _retry(render(request, "sign_in/locked_out.html", {"until": until, "many": True}, status=429), wait)
         return None
+
+
+class AdminNumbersMiddleware(MiddlewareMixin):
+    """A number in an address of Django's admin that no column can hold finds nothing: 404, where Django would answer 500."""
+
+    def process_exception(self, request: HttpRequest, exception: Exception) -> HttpResponse | None:
+        too_large = isinstance(exception, (OverflowError, DataError))
+        return page_not_found(request, exception) if too_large and request.path_info.startswith(ADMIN) else None
 
 
 def _caller(request: HttpRequest, address: str) -> str:

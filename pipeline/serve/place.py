@@ -11,7 +11,7 @@ from pipeline.serve.command import interpreter
 from pipeline.serve.config import ServeConfig
 
 ASK_VERSION = "from importlib.metadata import version; print(version('sglang'))"
-ANY = frozenset({"0.0.0.0", "::"})  # noqa: S104  (told apart here, not listened on)
+ANY = frozenset({"0.0.0.0", "::"})  # noqa: S104  (told apart here, not listened on)  # nosec B104
 VERSION_S = 60.0
 
 

@@ -64,7 +64,7 @@ def load(options: LoadOptions) -> LoadedModel:
     if not (options.model / "config.json").is_file():
         raise ConfigError(f"no model in {options.model}: config.json is missing")
     try:
-        config = AutoConfig.from_pretrained(options.model, local_files_only=True, trust_remote_code=False)
+        config = AutoConfig.from_pretrained(options.model, local_files_only=True, trust_remote_code=False)  # nosec B615
     except ValueError as error:
         raise ConfigError(f"{options.model}: it is of an unknown kind, or brings code of its own") from error
     check_supported(config.get_text_config())
@@ -73,7 +73,7 @@ def load(options: LoadOptions) -> LoadedModel:
             raise ConfigError("drafts come from a drafter or from prompt lookup, not from both")
         refuse_misfit(options.draft_model, options.model, config.get_text_config().num_hidden_layers)
     device, dtype = torch.device(options.device), getattr(torch, options.dtype)
-    model: Any = AutoModelForCausalLM.from_pretrained(
+    model: Any = AutoModelForCausalLM.from_pretrained(  # nosec B615
         options.model, dtype=dtype, local_files_only=True, use_safetensors=True, trust_remote_code=False
     )
     model = model.to(device).eval()
@@ -82,7 +82,7 @@ def load(options: LoadOptions) -> LoadedModel:
     return LoadedModel(
         path=str(options.model),
         runner=runner,
-        tokenizer=AutoTokenizer.from_pretrained(options.model, local_files_only=True, trust_remote_code=False),
+        tokenizer=AutoTokenizer.from_pretrained(options.model, local_files_only=True, trust_remote_code=False),  # nosec B615
         eos_ids=_eos_ids(model),
         max_total_tokens=max_total_tokens,
         source=_source(options, runner),

@@ -130,3 +130,13 @@ def test_description_of_a_dataset_is_edited_with_a_trace(root: Client) -> None:
     assert response.status_code == 302
     assert list(Dataset.objects.values_list("licence", "slug")) == [("MIT", dataset.slug)]
     assert AuditEntry.objects.get().detail == {"slug": dataset.slug, "fields": ["licence"]}
+
+
+@pytest.mark.parametrize(
+    "query", ["id={}", "pk__in={}", "created_at__year={}", "run={}", "q={}", "p={}", "o={}", "project__id__exact={}", "id=%00"]
+)
+def test_numbers_that_no_column_holds_find_nothing_and_break_nothing(root: Client, rows: None, query: str) -> None:
+    for number in (10**30, -(10**30), 2**63):
+        assert root.get(f"/admin/eagle3web/run/?{query.format(number)}").status_code < 500
+        assert root.get(f"/admin/eagle3web/comment/?{query.format(number)}").status_code < 500
+    assert root.get(f"/admin/eagle3web/tokenbudget/add/?project={10**30}").status_code == 404

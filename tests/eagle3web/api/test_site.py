@@ -69,8 +69,8 @@ def test_wrong_method_is_refused_in_json(path: str, allowed: str) -> None:
 def test_openapi_lists_the_failures_of_every_operation() -> None:
     schema: Any = api.get_openapi_schema()
     of_list, of_change = schema["paths"]["/api/runs"]["get"], schema["paths"]["/api/projects/{slug}"]["patch"]
-    assert sorted(map(int, of_list["responses"])) == [200, 401, 403, 422, 503]
-    assert sorted(map(int, of_change["responses"])) == [200, 400, 401, 403, 404, 409, 413, 422, 503]
+    assert sorted(map(int, of_list["responses"])) == [200, 401, 403, 422, 429, 503]
+    assert sorted(map(int, of_change["responses"])) == [200, 400, 401, 403, 404, 409, 413, 422, 429, 503]
     assert schema["components"]["schemas"]["Problem"]["required"] == ["detail"]
 
 

@@ -105,3 +105,19 @@ def test_wrong_passwords_are_not_kept() -> None:
     factories.user("ada")
     wrong(Client())
     assert "wrong" not in str(AccessAttempt.objects.values_list("get_data", "post_data"))
+
+
+def test_a_link_does_not_sign_anybody_out() -> None:
+    """A comment may link to /sign-out/: following it does nothing."""
+    client = Client()
+    client.force_login(factories.user(permissions=("view_run",)))
+    assert client.get("/sign-out/").status_code == 405
+    assert client.get("/engines/").status_code == 200
+
+
+def test_acts_need_the_token_of_the_page() -> None:
+    client = Client(enforce_csrf_checks=True)
+    client.force_login(factories.user(permissions=("view_run",)))
+    assert client.post("/sign-out/").status_code == 403
+    assert client.post("/me/time-zone/", {"time_zone": "UTC"}).status_code == 403
+    assert client.post("/sign-in/", {"username": "ada", "password": "x"}).status_code == 403
