@@ -112,8 +112,7 @@ class ServeForm(StageForm):
         ("Name and place", NAMING),
     )  # fmt: skip
 
-    def __init__(self, *args: Any, project: Project, **kwargs: Any) -> None:
-        super().__init__(*args, project=project, **kwargs)
+    def offer(self, project: Project) -> None:
         field = self.fields["checkpoint"]
         if isinstance(field, forms.ModelChoiceField):
             field.queryset = newest_checkpoints(project)

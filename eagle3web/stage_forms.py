@@ -72,11 +72,15 @@ class StageForm(forms.Form):
             field = self.fields[name]
             if isinstance(field, forms.ModelChoiceField):
                 field.queryset = newest(project, *stages, besides=cloned)
+        self.offer(project)
         preset = self.fields.get("preset")
         if cloned and isinstance(preset, forms.ChoiceField):
             own = preset_of(cloned)
             preset.choices = [(CLONED, f"{own.label}: {own.says}"), *TRAINING_PRESETS]
         dress(self)
+
+    def offer(self, project: Project) -> None:
+        """Fill choices that only the project knows; called before anything is checked."""
 
     @property
     def sections(self) -> list[tuple[str, list[BoundField]]]:

@@ -54,6 +54,7 @@ def server_command(config: ServeConfig, *, python: str, port: int, device: str, 
         "enable-hierarchical-cache": config.hierarchical_cache or None,
         "hicache-ratio": config.hierarchical_ratio if config.hierarchical_cache else None,
         "enable-metrics": True,
+        "trust-remote-code": config.trust_remote_code or None,
     }
     values |= _speculation(config, version)
     given = {name: value for name, value in values.items() if value is not None}

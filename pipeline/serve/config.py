@@ -68,6 +68,8 @@ class ServeConfig:
     """KV cache in the host's memory behind the device's."""
     hierarchical_ratio: float | None = None
     """Its size over the device's."""
+    trust_remote_code: bool = False
+    """Whether SGLang may run code that the model's folder brings; on a dashboard the project decides."""
     extra: dict[str, Any] = field(default_factory=dict)
     """More of SGLang's arguments, of those in pipeline.serve.extra."""
     python: str = ""

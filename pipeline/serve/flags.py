@@ -47,6 +47,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("--max-total-tokens", type=int, metavar="N", help="size of the KV cache")
     add("--hierarchical-cache", action="store_true", help="KV cache in the host's memory behind the device's")
     add("--hierarchical-ratio", type=float, metavar="X", help="its size over the device's")
+    add("--trust-remote-code", action="store_true", help="let SGLang run code that the model's folder brings")
     add("--extra", default="", metavar="'--NAME VALUE …'", help="more of SGLang's arguments, of those that are allowed")
     add("--restart", choices=("never", "on-failure"), default="on-failure", help="(default: %(default)s)")
     add("--drain-seconds", type=float, default=30.0, metavar="X", help="for running requests at the end (default: 30)")
@@ -86,6 +87,7 @@ def config_of(args: argparse.Namespace) -> ServeConfig:
         max_total_tokens=args.max_total_tokens,
         hierarchical_cache=args.hierarchical_cache,
         hierarchical_ratio=args.hierarchical_ratio,
+        trust_remote_code=args.trust_remote_code,
         extra=parse_extra(args.extra),
         python=args.python,
         restart=RestartPolicy(when=args.restart),

@@ -12,6 +12,7 @@ from django.utils import timezone
 from eagle3web.domain.ingest import Ingestor
 from eagle3web.models import Attempt
 from pipeline import drafter_events as said
+from pipeline import server_events as served
 from pipeline.artifacts import Home
 from pipeline.event import Event
 from pipeline.events import StageStarted, encode
@@ -163,3 +164,25 @@ def drafted(dataset: str = "B2_opencode", prompt_id: str = "merge-intervals", **
         "depths": depths,
     }  # fmt: skip
     return said.AnswerDrafted(dataset=dataset, prompt_id=prompt_id, **values | fields)
+
+
+def server_started(number: int = 1, *, drafter: str = "") -> served.ServerStarted:
+    return served.ServerStarted(
+        number=number,
+        pid=4711,
+        url="http://gpu-07:30000",
+        version="0.5.23",
+        drafter=drafter,
+        command=("-m", "sglang.launch_server"),
+        log=f"server-{number}.log",
+    )
+
+
+def server_ready(number: int = 1, *, engine: str = "r7", url: str = "http://gpu-07:30000") -> served.ServerReady:
+    return served.ServerReady(number=number, engine=engine, url=url, seconds=312.0, model="/models/t", context_length=32768)
+
+
+def server_measured(running: int = 12, *, accept_length: float | None = 2.71, number: int = 1) -> served.ServerMeasured:
+    return served.ServerMeasured(
+        number=number, running=running, waiting=3, tokens_per_s=812.5 if running else 0.0, accept_length=accept_length
+    )

@@ -101,3 +101,35 @@ def test_training_config_merges_objects_key_by_key() -> None:
 
 def test_project_tells_where_its_target_lies(api: Caller, chain: list[Run]) -> None:
     assert api.get("/api/projects/kimi").json()["target_path"] == Project.objects.get(slug="kimi").target_path
+
+
+def test_server_drafts_with_the_checkpoint_of_a_run_or_with_none(api: Caller, chain: list[Run]) -> None:
+    train = chain[2]
+    saved(train, 100, best=True)
+    saved(train, 200)
+    body = {"project": "kimi", "stage": "serve", "config": {"port": 0, "max_queued": 8}}
+    plain = api.post("/api/runs", body)
+    best, chosen = (api.post("/api/runs", body | {"sources": [train.pk]} | more) for more in ({}, {"step": 200}))
+    configs = [api.get(f"/api/runs/{answer.json()['id']}").json()["config"] for answer in (plain, best, chosen)]
+    assert [config["drafter"] for config in configs] == ["", "/checkpoints/step-000100", "/checkpoints/step-000200"]
+    assert [config["speculation"] for config in configs] == ["none", "drafter", "drafter"]
+    assert configs[0]["max_queued"] == 8
+
+
+@pytest.mark.parametrize(
+    ("changes", "word"),
+    [
+        ({"config": {"python": "/bin/sh"}}, "python: set by the system"),
+        ({"config": {"extra": {"trust-remote-code": True}}}, "--trust-remote-code is not among"),
+        ({"config": {"extra": {"page-size": "x; id"}}}, "needs a whole number"),
+        ({"config": {"ports": 1}}, "unknown key ports"),
+        ({"sources": ["t", "t"]}, "a server drafts with a checkpoint of one run"),
+        ({"sources": ["t"], "step": 7}, "has no checkpoint of step 7"),
+    ],
+)
+def test_server_that_makes_no_sense_is_refused(api: Caller, chain: list[Run], changes: dict[str, object], word: str) -> None:
+    if "sources" in changes:
+        changes = changes | {"sources": [chain[2].pk] * len(changes["sources"])}  # type: ignore[arg-type]
+    answer = api.post("/api/runs", {"project": "kimi", "stage": "serve"} | changes)
+    assert (answer.status_code // 100, word in answer.json()["detail"]) == (4, True), answer.content
+    assert not Run.objects.filter(stage="serve").exists()

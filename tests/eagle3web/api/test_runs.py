@@ -139,6 +139,17 @@ def test_steering_reaches_the_live_attempt(api: Caller) -> None:
     assert list(ControlMessage.objects.values_list("kind", flat=True)) == ["pause", "resume", "set_concurrency"]
 
 
+def test_drafter_of_a_server_is_swapped(api: Caller) -> None:
+    attempt = make.attempt(make.run(stage="serve"))
+    checkpoint = make.checkpoint(make.attempt(make.run(attempt.run.project, stage="train")), step=400)
+    path = f"/api/runs/{attempt.run_id}/drafter"
+    assert api.post(path, {"checkpoint": checkpoint.pk}).status_code == 200
+    assert api.post(path, {"checkpoint": None}).status_code == 200
+    assert [message.payload["drafter"] for message in ControlMessage.objects.all()] == [checkpoint.path, ""]
+    assert api.post(path, {"checkpoint": 10**6}).status_code == 404
+    assert api.post(f"/api/runs/{make.attempt().run_id}/drafter", {"checkpoint": None}).status_code == 409
+
+
 @pytest.mark.parametrize(
     ("status", "verb"), [("running", "resume"), ("finished", "stop"), ("finished", "pause"), ("lost", "unpause")]
 )

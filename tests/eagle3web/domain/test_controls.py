@@ -5,9 +5,10 @@ from django.utils import timezone
 
 from eagle3web.domain import controls
 from eagle3web.models import Attempt, ControlMessage, Run
-from pipeline.control import Pause, Resume, SetBudget, SetConcurrency, Stop
+from pipeline.control import Pause, Resume, SetBudget, SetConcurrency, Stop, SwapDrafter
 from pipeline.event import Event
 from pipeline.events import BudgetApplied, ConcurrencyApplied, StageInterrupted, StatusChanged
+from pipeline.server_events import DrafterSwapped
 from tests.support import factories
 
 pytestmark = pytest.mark.django_db
@@ -87,3 +88,10 @@ def test_acknowledge_leaves_other_attempts_alone() -> None:
     controls.leave(other, budget(1), user=None)
     controls.acknowledge(attempt, applied(1), at=timezone.now())
     assert ControlMessage.objects.get().acknowledged_at is None
+
+
+def test_swapped_drafter_answers_the_wish_for_it_and_older_ones() -> None:
+    attempt = factories.attempt(factories.run(stage="serve"))
+    for drafter in ("a", "b", "c"):
+        controls.leave(attempt, SwapDrafter(drafter=drafter, name=drafter), user=None)
+    assert acknowledged(attempt, DrafterSwapped(drafter="b", name="b", previous="")) == [True, True, False]

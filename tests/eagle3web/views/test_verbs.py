@@ -74,6 +74,32 @@ def test_concurrency_starts_with_the_present_number_and_refuses_nonsense(operato
     assert ControlMessage.objects.get().payload == {"n": 64}
 
 
+def test_drafter_of_a_server_is_swapped_and_asked_for_before(operator: Client) -> None:
+    attempt = factories.attempt(factories.run(stage="serve"))
+    checkpoint = factories.checkpoint(factories.attempt(factories.run(attempt.run.project, stage="train")), step=400)
+    path = f"/runs/{attempt.run_id}/drafter/"
+    html = operator.get(path, headers=HTMX).content.decode()
+    assert "drained, ended, and started again" in html
+    assert f"r{checkpoint.run_id} step 400" in html
+    answer = operator.post(path, {"checkpoint": checkpoint.pk}, headers=HTMX)
+    assert answer.status_code == 204
+    assert ControlMessage.objects.get().payload == {"drafter": checkpoint.path, "name": f"r{checkpoint.run_id} step 400"}
+    assert operator.post(path, {"checkpoint": ""}, headers=HTMX).status_code == 204
+    assert operator.post(path, {"checkpoint": 10**6}, headers=HTMX).status_code == 422
+
+
+def test_drafter_of_what_serves_nothing_is_refused(operator: Client, attempt: Attempt) -> None:
+    answer = operator.post(f"/runs/{attempt.run_id}/drafter/", headers=HTMX)
+    assert answer.status_code == 409
+    assert "serves nothing" in answer.content.decode()
+
+
+def test_server_is_not_paused(operator: Client) -> None:
+    attempt = factories.attempt(factories.run(stage="serve"))
+    assert operator.post(f"/runs/{attempt.run_id}/pause/", headers=HTMX).status_code == 409
+    assert (ControlMessage.objects.count(), Run.objects.get().paused) == (0, False)
+
+
 def test_get_never_changes_anything(operator: Client, attempt: Attempt) -> None:
     for verb in ("stop", "pause", "unpause", "resume", "concurrency", "clone"):
         assert operator.get(f"/runs/{attempt.run_id}/{verb}/").status_code == 200

@@ -8,7 +8,6 @@ from pipeline.benchmark.flags import add_arguments, config_of, make_attempt, num
 from pipeline.config import EngineRef, SamplingConfig
 from pipeline.draft_shape import DraftShape
 from pipeline.errors import ConfigError
-from pipeline.flag_types import shape
 
 
 def parsed(*arguments: str) -> argparse.Namespace:

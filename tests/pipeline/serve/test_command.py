@@ -45,6 +45,10 @@ def test_every_choice_becomes_an_argument() -> None:
     ]
 
 
+def test_models_code_is_run_only_where_it_is_trusted() -> None:
+    assert words(replace(CONFIG, trust_remote_code=True))[-1] == "--trust-remote-code"
+
+
 def test_drafter_and_lookup_are_named_as_sglang_names_them() -> None:
     assert words(DRAFTING)[-10:] == [
         *("--speculative-algorithm", "EAGLE3", "--speculative-draft-model-path", "ckpt", "--speculative-num-steps", "5"),

@@ -1,6 +1,7 @@
 """Both protocols against a real server: what comes back, and how failures are named."""
 
 import asyncio
+import socket
 import subprocess
 import sys
 from collections.abc import AsyncIterator
@@ -8,9 +9,12 @@ from contextlib import asynccontextmanager
 from typing import Literal
 
 import pytest
+from starlette.responses import JSONResponse
+from starlette.types import Receive, Scope, Send
 
 from pipeline.config import EngineRef, SamplingConfig
 from pipeline.errors import AbortedError, BadRequestError, EngineBusyError, EngineUnavailableError
+from pipeline.serving import base
 from pipeline.serving.client import EngineClient, Partial, connect, validate_ids
 from tests.support.servers import serving, stub_engine
 from tests.support.stub_engine import Behaviour, StubEngine, answer_for
@@ -111,6 +115,31 @@ async def test_a_cancelled_request_frees_its_slot() -> None:
         task.cancel()
         await until(lambda: stub.in_flight == 0)
         assert stub.counts["disconnected"] == 1
+
+
+async def test_server_that_takes_connections_and_says_nothing_at_all_is_hung(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As SGLang's own /health, which waits for a token."""
+    monkeypatch.setattr(base, "HEALTH_S", 0.3)
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        client = connect(EngineRef(name="a", url=f"http://127.0.0.1:{silent.getsockname()[1]}"), timeout_s=1)
+        health = await client.probe()
+        await client.close()
+    assert (health.state, health.detail) == ("hung", "a: no answer to /health within 0.3 s")
+
+
+@pytest.mark.parametrize(("running", "rate"), [(2, 88.5), (0, 0.0)])
+async def test_rate_of_a_server_without_requests_is_not_that_of_its_last_ones(running: int, rate: float) -> None:
+    load = {"num_running_reqs": running, "num_waiting_reqs": 0, "gen_throughput": 88.5}
+
+    async def answer(scope: Scope, receive: Receive, send: Send) -> None:
+        told = {"loads": [load]} if scope["path"] == "/v1/loads" else {"internal_states": [{"last_gen_throughput": 88.5}]}
+        await JSONResponse(told)(scope, receive, send)
+
+    with serving(answer) as url:
+        client = connect(EngineRef(name="a", url=url), timeout_s=5)
+        loads = await client.loads()
+        await client.close()
+    assert (loads.running, loads.gen_throughput) == (running, rate)
 
 
 @pytest.mark.parametrize("protocol", PROTOCOLS)
