@@ -195,6 +195,7 @@ class StorageFields(forms.Form):
     )
 
 
+MOST_PARTS = 64
 TRAINING = ("preset", "draft_vocab_size", "steps", "epochs", "max_minutes", "learning_rate", "tokens_per_batch")
 MEASURING = ("shapes", "measured_concurrency", "prompts_per_dataset", "max_new_tokens", "repetitions")
 NAMING = ("title", "tags", "host", "host_tags", "devices")
@@ -227,8 +228,20 @@ class PipelineForm(StageForm, StorageFields, TrainingFields, MeasuringFields):
 
 class ExtractForm(StageForm, StorageFields):
     source = RunChoice(queryset=Run.objects.none(), label="Answers of", empty_label=None)
-    groups = (("Extract hidden states", ("source", "storage_dtype")), ("Name and place", NAMING))
+    parts = forms.IntegerField(
+        label="Shared by",
+        required=False,
+        min_value=1,
+        max_value=MOST_PARTS,
+        initial=1,
+        help_text="Runs that read a share of the answers each, on a GPU or a host of its own. Training takes all of them.",
+    )
+    groups = (("Extract hidden states", ("source", "storage_dtype", "parts")), ("Name and place", NAMING))
     offers = {"source": (Stage.GENERATE,)}
+
+    def clean_parts(self) -> int:
+        parts: int | None = self.cleaned_data["parts"]
+        return parts or 1
 
 
 class TrainForm(StageForm, TrainingFields):

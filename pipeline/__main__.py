@@ -16,6 +16,7 @@ COMMANDS = {
     "validate": ("pipeline.validate_cli", "say which rows of a file of prompts cannot be used, and why"),
     "generate": ("pipeline.generation.cli", "generate answers to prompts until each dataset has its budget of tokens"),
     "extract": ("pipeline.extraction.cli", "let the target read answers, and keep its hidden states for training"),
+    "join-hidden": ("pipeline.shard_join_cli", "join the shares of an extraction that several workers made"),
     "train": ("pipeline.training.cli", "train an EAGLE-3 drafter on a target's hidden states"),
     "benchmark": ("pipeline.benchmark.cli", "measure plain decoding, prompt lookup and a drafter on held-out prompts"),
     "serve": ("pipeline.serve.cli", "start, watch and end an SGLang server"),

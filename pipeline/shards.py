@@ -93,8 +93,11 @@ class ShardWriter:
         self._pending, self._pending_bytes = [], 0
         return path
 
-    def finish(self, *, inputs: Mapping[str, str]) -> dict[str, Any]:
-        """Flush, then write the manifest. `inputs`: name → content hash of what was read. Returns the manifest."""
+    def finish(self, *, inputs: Mapping[str, str], share: Mapping[str, int] | None = None) -> dict[str, Any]:
+        """Flush, then write the manifest. Returns it.
+
+        `inputs`: name → content hash of what was read. `share`: part and parts, of one of several workers.
+        """
         self.flush()
         indexes = {path.stem: read_record(path) for path in _finished_shards(self._folder)}
         documents = [document for index in indexes.values() for document in index["documents"]]
@@ -108,6 +111,8 @@ class ShardWriter:
             "bytes": sum(index["bytes"] for index in indexes.values()),
             "shards": {name: index["sha256"] for name, index in indexes.items()},
         }
+        if share is not None:
+            manifest["share"] = dict(share)
         write_json(self._folder / "manifest.json", manifest)
         return manifest
 

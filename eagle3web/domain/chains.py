@@ -95,9 +95,27 @@ def start_extract(responses: Run, *, user: User | None, config: Mapping[str, Any
     Raises ConfigError, and NoRoomError when the disk is too small for what the project's answers will take.
     """
     found = plans.extract_config(responses, devices=named.get("devices", ()), **config)
-    check_room(responses.project, host=named.get("host", ""), dtype=found["storage_dtype"])
+    check_room(responses.project, host=named.get("host", ""), dtype=found["storage_dtype"], parts=found["parts"])
     taken = Input(kind=InputKind.RESPONSES, source=responses, ref=revisions_of(found["datasets"]))
     return runs.create_run(responses.project, stage=Stage.EXTRACT, config=found, user=user, inputs=[taken], **named)
+
+
+def start_extracts(
+    responses: Run, *, parts: int, user: User | None, config: Mapping[str, Any], **named: Unpack[Naming]
+) -> list[Run]:
+    """Queue an extraction that `parts` runs share, each of which may work on a device or a host of its own; all or none.
+
+    Raises what `start_extract` raises.
+    """
+    title = named.get("title", "")
+    made = []
+    with transaction.atomic():
+        for part in range(1, parts + 1):
+            share = {"part": part, "parts": parts}
+            if parts > 1:
+                named["title"] = f"{title} {part} of {parts}".lstrip()
+            made.append(start_extract(responses, user=user, config={**config, **share}, **named))
+    return made
 
 
 def start_train(

@@ -55,7 +55,7 @@ def _generate(run: Run) -> dict[str, Any]:
 
 
 def _extract(run: Run) -> dict[str, Any]:
-    return {"source": _sources(run)[0], "storage_dtype": run.config["storage_dtype"]}
+    return {"source": _sources(run)[0], "storage_dtype": run.config["storage_dtype"], "parts": run.config.get("parts", 1)}
 
 
 def _train(run: Run) -> dict[str, Any]:

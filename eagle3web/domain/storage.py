@@ -1,7 +1,7 @@
 """How much disk the hidden states of a project's answers will take, before anything is extracted."""
 
 import shutil
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from django.conf import settings
@@ -41,9 +41,13 @@ class NoRoomError(ConfigError):
     """The disk is too small for what was asked; the text has both numbers."""
 
 
-def check_room(project: Project, *, host: str = "", dtype: str = "bfloat16") -> None:
-    """Raises NoRoomError when the hidden states of the project's answers would not fit; not while nobody knows."""
+def check_room(project: Project, *, host: str = "", dtype: str = "bfloat16", parts: int = 1) -> None:
+    """Raises NoRoomError when the hidden states of the project's answers would not fit; not while nobody knows.
+
+    Of runs that share them each needs room for its own part.
+    """
     found = storage_forecast(project, host=host, dtype=dtype)
+    found = replace(found, tokens=-(-found.tokens // parts))
     if found.fits is False:
         needed, free = size(found.bytes), size(found.free)
         raise NoRoomError(f"the hidden states would take about {needed}, and {free} are free; train online instead")

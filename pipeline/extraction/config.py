@@ -33,12 +33,18 @@ class ExtractConfig:
     max_length: int = 4096
     """Longest prompt + answer; a longer one is left out and named."""
     shard_bytes: int = 256 << 20
+    part: int = 1
+    """Of several workers that share the answers: this one's number, from 1 on."""
+    parts: int = 1
+    """How many share them; each writes to a folder of its own."""
     trust_remote_code: bool = False
     """Whether Python in the target's folder may be executed; the project decides, and nobody who starts a run."""
     exclusions: Exclusions = field(default_factory=Exclusions)
     """Answers that are not read."""
 
     def __post_init__(self) -> None:
+        if not 1 <= self.part <= self.parts:
+            raise ConfigError(f"part {self.part} of {self.parts}: parts are counted from 1")
         if not self.datasets:
             raise ConfigError("no dataset was chosen: there is nothing to extract from")
         if self.batch_tokens < 1 or self.max_length < 3 or self.shard_bytes < 1:

@@ -17,6 +17,7 @@ examples:
   python -m pipeline extract --responses out/responses --target models/smollm2 --out hidden
   python -m pipeline extract --responses out/responses --dataset B1_glaive --dataset B2_code@1f0c9d2e --target m --out hidden
   python -m pipeline extract var/runs/8/attempts/1        (an attempt's folder with its config.json)
+  python -m pipeline extract --part 2/4 --device cuda:1 --responses out/responses --target m --out hidden-2
 
 A second call with the same --out goes on after the last finished shard.
 Exit status: 0 finished, 1 failed, 2 wrong arguments or config, 3 stopped on request (SIGTERM, Ctrl-C).
@@ -40,6 +41,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("--device", default="auto", help="auto, cpu, cuda, cuda:N, or map for several GPUs (default: %(default)s)")
     add("--batch-tokens", type=int, default=4096, metavar="N", help="read at once, padding included (default: %(default)s)")
     add("--max-length", type=int, default=4096, metavar="N", help="longest prompt + answer (default: %(default)s)")
+    add("--part", type=_part, default=(1, 1), metavar="N/OF", help="one share of the answers, for several GPUs or hosts")
     add_supervision_flags(parser)
 
 
@@ -60,8 +62,18 @@ def make_attempt(args: argparse.Namespace) -> AttemptFolder:
         device=args.device,
         batch_tokens=args.batch_tokens,
         max_length=args.max_length,
+        part=args.part[0],
+        parts=args.part[1],
     )
     return new_attempt(args.out, config)
+
+
+def _part(text: str) -> tuple[int, int]:
+    """`2/4` → (2, 4)."""
+    part, _, parts = text.partition("/")
+    if not (part.isdecimal() and parts.isdecimal() and 1 <= int(part) <= int(parts)):
+        raise argparse.ArgumentTypeError(f"{text} is not N/OF, such as 2/4")
+    return int(part), int(parts)
 
 
 def _datasets(responses: Path, wanted: list[str] | None) -> tuple[AnswerSet, ...]:

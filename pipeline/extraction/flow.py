@@ -15,6 +15,7 @@ from pipeline.extraction.forecast import require_room
 from pipeline.extraction.padding import length_batches
 from pipeline.extraction.provenance import answers_inputs, greedy_datasets
 from pipeline.extraction.pulse import Pulse
+from pipeline.extraction.shares import own
 from pipeline.extraction.states import Target
 from pipeline.extraction.tally import EXPECTED_SHARE, Tally
 from pipeline.extraction.target import load_target
@@ -84,10 +85,14 @@ class Extraction:
             exclusions=config.exclusions,
         )
         self._excluded = reading.excluded
-        names = {(answer.dataset, answer.name) for answer in reading.answers}
-        stored = [document for document in list_documents(self._folder) if (document.dataset, document.name) in names]
-        tally = Tally(reading.answers, stored, skipped=reading.skipped, token_bytes=layout.bytes_per_token)
-        return reading.answers, tally
+        answers = own(reading.answers, config.part, config.parts)
+        names = {(answer.dataset, answer.name) for answer in answers}
+        there = list_documents(self._folder)
+        if len(own(there, config.part, config.parts)) != len(there):
+            raise DataError(f"{self._folder}: holds states of other answers than those of part {config.part} of {config.parts}")
+        stored = [document for document in there if (document.dataset, document.name) in names]
+        tally = Tally(answers, stored, skipped=reading.skipped, token_bytes=layout.bytes_per_token)
+        return answers, tally
 
     def _load(self, layout: Layout) -> Target:
         config = self._config
@@ -151,7 +156,8 @@ class Extraction:
                 )
                 self._stage.emit(Warned(text=text, dataset=dataset))
         inputs = answers_inputs(responses, sets, self._pulse) | {"target": layout.target}
-        manifest = writer.finish(inputs=inputs)
+        share = {"part": self._config.part, "parts": self._config.parts}
+        manifest = writer.finish(inputs=inputs, share=share if self._config.parts > 1 else None)
         counts = {name: manifest[name] for name in ("documents", "tokens", "supervised", "bytes")}
         return Outcome(
             summary=counts

@@ -48,6 +48,7 @@ def test_a_disk_too_small_is_refused_with_the_two_numbers(home: Path, tmp_path: 
         check_room(project, host="gpu-1")
     factories.host(name="gpu-2", sample={"disk_free": 10**12})
     check_room(project, host="gpu-2")
+    check_room(project, host="gpu-1", parts=10**6)
 
 
 def test_bytes_per_token_follow_the_dtype(tmp_path: Path) -> None:

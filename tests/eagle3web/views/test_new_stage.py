@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 from django.test import Client
 
+from eagle3web.domain import plans
 from eagle3web.models import Engine, Project, Run, RunInput
 from tests.support import factories
 from tests.support.pipelines import chain_of, ready_project, saved
@@ -123,6 +124,20 @@ def test_extraction_takes_the_answers_of_a_run(operator: Client, project: Projec
     operator.post("/projects/p/runs/new/extract/", {"source": generate.pk, "storage_dtype": "bfloat16", **PLACE})
     made = Run.objects.latest("pk")
     assert (made.stage, RunInput.objects.get(run=made).source) == ("extract", generate)
+
+
+def test_extraction_is_shared_by_several_runs_that_one_training_takes(operator: Client, project: Project) -> None:
+    generate = chain_of(project)[0]
+    body = {"source": generate.pk, "storage_dtype": "bfloat16", "parts": 3, **PLACE}
+    operator.post("/projects/p/runs/new/extract/", body)
+    made = list(Run.objects.order_by("-pk")[:3])[::-1]
+    assert [(run.title, run.config["part"], run.config["parts"]) for run in made] == [
+        (f"{PLACE['title']} {part} of 3".lstrip(), part, 3) for part in (1, 2, 3)
+    ]
+    operator.post("/projects/p/runs/new/train/", {"sources": [run.pk for run in made], **TRAIN, **PLACE})
+    train = Run.objects.latest("pk")
+    assert sorted(train.config["hidden"]) == sorted(plans.attempt_config(run)["hidden"] for run in made)
+    assert operator.post("/projects/p/runs/new/extract/", body | {"parts": 0}).status_code == 422
 
 
 def test_page_of_a_run_leads_to_what_can_be_made_of_it(operator: Client, project: Project) -> None:
