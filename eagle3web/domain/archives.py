@@ -1,5 +1,6 @@
 """A checkpoint's exported files as one tar archive, made while it is sent."""
 
+import os
 import tarfile
 from collections.abc import AsyncIterator, Iterator
 from dataclasses import dataclass
@@ -44,11 +45,12 @@ class Archive:
         return sum(len(entry.header) + entry.size + entry.padding for entry in self.entries) + len(END)
 
     def chunks(self) -> Iterator[bytes]:
-        """The archive's bytes. Raises DataError when a file has become shorter meanwhile: a cut download is no archive."""
+        """The archive's bytes. Raises DataError when a file has become shorter meanwhile: a cut download is no archive; and
+        OSError where it has become a link."""
         for entry in self.entries:
             yield entry.header
             left = entry.size
-            with entry.path.open("rb") as file:
+            with os.fdopen(os.open(entry.path, os.O_RDONLY | os.O_NOFOLLOW), "rb") as file:
                 while left:
                     data = file.read(min(CHUNK, left))
                     if not data:

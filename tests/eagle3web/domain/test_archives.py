@@ -46,3 +46,15 @@ def test_file_that_becomes_shorter_ends_the_download(folder: Path) -> None:
     (folder / "model.safetensors").write_bytes(b"w")
     with pytest.raises(DataError, match="became shorter"):
         b"".join(archive.chunks())
+
+
+def test_a_file_that_becomes_a_link_while_it_is_sent_is_not_followed(tmp_path: Path) -> None:
+    (tmp_path / "folder").mkdir()
+    file = tmp_path / "folder" / "model.safetensors"
+    file.write_text("weights")
+    (tmp_path / "key").write_text("secrets")
+    archive = Archive.of(tmp_path / "folder", name="k2")
+    file.unlink()
+    file.symlink_to(tmp_path / "key")
+    with pytest.raises(OSError, match="symbolic links"):
+        list(archive.chunks())
