@@ -2,6 +2,7 @@
 
 import logging
 import sys
+from typing import Any
 
 import pytest
 from django.conf import settings
@@ -39,5 +40,6 @@ def test_tracebacks_are_blotted_too() -> None:
 
 
 def test_every_handler_of_the_site_writes_so() -> None:
-    used = {handler["formatter"] for handler in settings.LOGGING["handlers"].values()}
-    assert {settings.LOGGING["formatters"][name]["()"] for name in used} == {"eagle3web.safe_logs.SafeFormatter"}
+    logging_settings: Any = settings.LOGGING
+    used = {handler["formatter"] for handler in logging_settings["handlers"].values()}
+    assert {logging_settings["formatters"][name]["()"] for name in used} == {"eagle3web.safe_logs.SafeFormatter"}
