@@ -9,8 +9,11 @@ from pipeline.event import Event
 from pipeline.serve.log_lines import LogReader, Progress, parse_line
 from pipeline.server_events import ServerLoading
 
-NOISE = re.compile(r"""^(\[[^\]]*\] )?(INFO:\s+\S+ - "|(Decode|Prefill) batch)""")
-"""Lines that events say better."""
+NOISE = re.compile(r"""(INFO:\s+\S+ - "|(Decode|Prefill) batch|Ignore import error|\s*warnings\.warn\(|\S+: \w*Warning: )""")
+"""Beginnings of lines that events say better, or that speak of what is not asked for."""
+COLOUR = re.compile(r"\x1b\[[0-9;]*m")
+MOMENT = re.compile(r"^\[[0-9]{4}-[0-9-]+ [0-9:]+(?P<rank> [^\]]*)?\] ")
+"""Our log has a time of its own; which of several processes speaks is kept."""
 
 log = logging.getLogger("sglang")
 
@@ -28,8 +31,9 @@ class StartLog:
         for line in self._reader.lines():
             progress = parse_line(line)
             found = progress or found
-            if line.strip() and not NOISE.match(line) and (progress is None or not progress.total):
-                log.info("%s", line)
+            text = readable(line)
+            if text.strip() and not NOISE.match(text) and (progress is None or not progress.total):
+                log.info("%s", text)
         return found
 
     def tell(self) -> str:
@@ -40,6 +44,11 @@ class StartLog:
         self._told = found
         self._emit(ServerLoading(number=self._number, phase=found.phase, what=found.what, done=found.done, total=found.total))
         return words(found)
+
+
+def readable(line: str) -> str:
+    """Without colours, and without the moment that it begins with."""
+    return MOMENT.sub(lambda found: f"[{found['rank'].strip()}] " if found["rank"] else "", COLOUR.sub("", line))
 
 
 def words(progress: Progress) -> str:

@@ -1,6 +1,6 @@
-from eagle3web.charts.serving import accept_figure, queue_figure, rate_figure
+from eagle3web.charts.serving import Lines, accept_figure, queue_figure, rate_figure
 
-LINES = {"tokens_per_s": [("", 1000, 41.5)], "running": [("", 1000, 4)], "waiting": [("", 1000, 2)]}
+LINES: Lines = {"tokens_per_s": [("", 1000, 41.5)], "running": [("", 1000, 4)], "waiting": [("", 1000, 2)]}
 
 
 def test_lines_are_named_by_their_metrics_so_that_points_find_them() -> None:

@@ -1,5 +1,7 @@
 """Swapping the drafter of a server."""
 
+from typing import Any
+
 import pytest
 from django.utils import timezone
 
@@ -17,7 +19,7 @@ def attempt() -> Attempt:
     return factories.attempt(factories.run(stage="serve"))
 
 
-def checkpoint_of(project: Project, **fields: object) -> Checkpoint:
+def checkpoint_of(project: Project, **fields: Any) -> Checkpoint:
     return factories.checkpoint(factories.attempt(factories.run(project, stage="train")), step=400, **fields)
 
 

@@ -59,7 +59,7 @@ def test_project_decides_whether_the_models_code_may_run(checkpoint: Checkpoint)
 @pytest.mark.parametrize("name", ["python", "drafter", "drafter_name"])
 def test_what_the_system_decides_is_not_chosen(checkpoint: Checkpoint, name: str) -> None:
     with pytest.raises(ConfigError, match=f"{name}: set by the system"):
-        plans.serve_config(checkpoint.project, **{name: "x"})
+        served(checkpoint, **{name: "x"})
 
 
 def test_project_without_a_target_serves_nothing() -> None:
