@@ -12,9 +12,9 @@ from eagle3web.domain.chains import Naming
 from eagle3web.domain.clones import CLONED, preset_of, settings_of
 from eagle3web.domain.plans.devices import ANY_DEVICE
 from eagle3web.domain.presets import PRESETS
-from eagle3web.enums import Stage
+from eagle3web.enums import EngineProtocol, Stage
 from eagle3web.forms import RowChoices, RunForm, dress
-from eagle3web.models import Project, Run
+from eagle3web.models import Engine, Project, Run
 from eagle3web.text import visible
 from pipeline.config import to_mapping
 from pipeline.draft_shape import DraftShape
@@ -196,6 +196,7 @@ class StorageFields(forms.Form):
 
 
 MOST_PARTS = 64
+SGLANG_ENGINES = Engine.objects.filter(enabled=True, protocol=EngineProtocol.SGLANG)
 TRAINING = ("preset", "draft_vocab_size", "steps", "epochs", "max_minutes", "learning_rate", "tokens_per_batch")
 MEASURING = ("shapes", "measured_concurrency", "prompts_per_dataset", "max_new_tokens", "repetitions")
 NAMING = ("title", "tags", "host", "host_tags", "devices")
@@ -262,12 +263,44 @@ class TrainForm(StageForm, TrainingFields):
 
 
 class BenchmarkForm(StageForm, MeasuringFields):
+    served_plain = forms.ModelChoiceField(
+        queryset=SGLANG_ENGINES,
+        required=False,
+        label="Plain decoding by",
+        empty_label="an embedded engine",
+        help_text="An SGLang server without drafts, as the baseline.",
+    )
+    served_drafter = forms.ModelChoiceField(
+        queryset=SGLANG_ENGINES,
+        required=False,
+        label="Drafts by",
+        empty_label="an embedded engine",
+        help_text="The server that drafts with this checkpoint. Either both are servers, or none is.",
+    )
     source = RunChoice(queryset=Run.objects.none(), label="Drafter of", empty_label=None)
     step = forms.IntegerField(
         required=False, min_value=0, max_value=2**62, help_text="Of the checkpoint; empty takes the best one."
     )
-    groups = (("Measure a drafter", ("source", "step", *MEASURING)), ("Name and place", NAMING))
+    groups = (
+        ("Measure a drafter", ("source", "step", *MEASURING)),
+        ("Engines", ("served_plain", "served_drafter")),
+        ("Name and place", NAMING),
+    )
     offers = {"source": (Stage.TRAIN,)}
+
+    def clean(self) -> dict[str, Any]:
+        found = super().clean() or self.cleaned_data
+        if bool(found.get("served_plain")) != bool(found.get("served_drafter")):
+            raise forms.ValidationError("A speedup compares two of a kind: choose both servers, or none.")
+        return found
+
+    def measuring(self) -> dict[str, Any]:
+        chosen = self.cleaned_data
+        modes = {"plain": chosen["served_plain"], "drafter": chosen["served_drafter"]}
+        served = [
+            {"mode": mode, "engine": {"name": engine.name, "url": engine.url}} for mode, engine in modes.items() if engine
+        ]
+        return super().measuring() | {"served": served}
 
 
 def newest(project: Project, *stages: str, besides: Run | None = None) -> QuerySet[Run]:

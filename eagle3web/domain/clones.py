@@ -81,7 +81,11 @@ def _benchmark(run: Run) -> dict[str, Any]:
         "prompts_per_dataset": config["prompts_per_dataset"],
         "max_new_tokens": config["sampling"]["max_new_tokens"],
         "repetitions": config["repetitions"],
-    }
+    } | {f"served_{served['mode']}": _engine_named(served["engine"]["name"]) for served in config.get("served", ())}
+
+
+def _engine_named(name: str) -> Engine | None:
+    return Engine.objects.filter(name=name, enabled=True).first()
 
 
 def _serve(run: Run) -> dict[str, Any]:

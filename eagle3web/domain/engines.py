@@ -59,8 +59,8 @@ def write(engine: Engine, finding: Finding) -> None:
     fields["running"], fields["waiting"] = (loads.running, loads.waiting) if loads else (0, 0)
     fields["tokens_per_s"] = loads.gen_throughput if loads else None
     fields["accept_length"] = loads.accept_length if loads else None
-    # By key and address: an engine that was changed meanwhile is not judged by its old address.
-    written = Engine.objects.filter(pk=engine.pk, url=engine.url).update(**fields)
+    # An engine that was changed or switched off meanwhile is not judged by its old address.
+    written = Engine.objects.filter(pk=engine.pk, url=engine.url, enabled=True).update(**fields)
     if written and loads is not None:
         EngineSample.objects.create(engine=engine, at=now, **{name: fields[name] for name in SAMPLED})
 

@@ -68,6 +68,7 @@ def make_pages(user: User, folder: Path) -> dict[str, str]:
         "new extraction": "/projects/kimi/runs/new/extract/",
         "new training": "/projects/kimi/runs/new/train/",
         "new benchmark": "/projects/kimi/runs/new/benchmark/",
+        "new server": "/projects/kimi/runs/new/serve/",
         "generation": f"/runs/{run.run_id}/",
         "first attempt": f"/runs/{run.run_id}/attempts/1/",
         "extraction": f"/runs/{extracted.run_id}/",

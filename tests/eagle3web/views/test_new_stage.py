@@ -222,3 +222,21 @@ def test_question_of_a_clone_leads_to_the_form(operator: Client, project: Projec
     run = factories.run(project, stage="benchmark")
     page = operator.get(f"/runs/{run.pk}/clone/").content.decode()
     assert f'href="/projects/p/runs/new/benchmark/?clone={run.pk}"' in page
+
+
+def test_benchmark_measures_servers_that_run_already_both_or_none(operator: Client, project: Project) -> None:
+    train = chain_of(project)[2]
+    saved(train, 300)
+    plain, drafting = factories.engine(name="plain", url="http://a:1"), factories.engine(name="drafting", url="http://b:2")
+    path, fields = "/projects/p/runs/new/benchmark/", {"source": train.pk, "step": 300, **MEASURE, **PLACE}
+    refused = operator.post(path, fields | {"served_drafter": drafting.pk})
+    assert (refused.status_code, "choose both servers, or none" in refused.content.decode()) == (422, True)
+    operator.post(path, fields | {"served_plain": plain.pk, "served_drafter": drafting.pk})
+    run = Run.objects.order_by("pk").last()
+    assert run is not None
+    assert [(served["mode"], served["engine"]["url"]) for served in run.config["served"]] == [
+        ("plain", "http://a:1"),
+        ("drafter", "http://b:2"),
+    ]
+    html = operator.get(f"{path}?clone={run.pk}").content.decode()
+    assert f'<option value="{drafting.pk}" selected>drafting</option>' in html
