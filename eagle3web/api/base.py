@@ -24,7 +24,17 @@ def _storable(text: str) -> str:
 
 HostTag = Annotated[str, Field(pattern=f"^{TAG.pattern}$")]
 """Of a host, such as `h200`."""
+
+
+def _says_something(text: str) -> str:
+    if not text.strip():
+        raise ValueError("Write something")
+    return text
+
+
 Text = Annotated[str, AfterValidator(_storable)]
+SomeText = Annotated[str, AfterValidator(_storable), AfterValidator(_says_something)]
+"""Not white space alone, as Python sees it."""
 Slug = Annotated[str, Field(min_length=1, max_length=80), AfterValidator(_storable)]
 Id = Annotated[int, Path(ge=1, le=2**63 - 1)]
 

@@ -10,7 +10,7 @@ from ninja import Field, Query, Router, Status
 from ninja.errors import AuthorizationError
 
 from eagle3web.api.auth import may, user_of
-from eagle3web.api.base import Body, Id, Out, Page, Paging, Text, page
+from eagle3web.api.base import Body, Id, Out, Page, Paging, SomeText, page
 from eagle3web.domain import comments
 from eagle3web.models import Checkpoint, Comment, Run
 from eagle3web.queries import talk
@@ -31,7 +31,7 @@ class CommentOut(Out):
 
 
 class CommentText(Body):
-    text: Annotated[Text, Field(min_length=1, max_length=comments.TEXT_LIMIT, pattern=r"\S")]
+    text: Annotated[SomeText, Field(min_length=1, max_length=comments.TEXT_LIMIT)]
 
 
 @router.get("/runs/{run_id}/comments", auth=may("view_comment"), response=Page[CommentOut])

@@ -8,7 +8,7 @@ from django.shortcuts import get_object_or_404
 from ninja import Field, Query, Router
 
 from eagle3web.api.auth import may, user_of
-from eagle3web.api.base import Body, Id, Out, Page, Paging, Text, page
+from eagle3web.api.base import Body, Id, Out, Page, Paging, SomeText, Text, page
 from eagle3web.api.errors import Problem
 from eagle3web.domain import reviews
 from eagle3web.models import Checkpoint, CheckpointReview
@@ -29,7 +29,7 @@ class Note(Body):
 
 
 class Reason(Body):
-    note: Annotated[Text, Field(min_length=1, max_length=reviews.NOTE_LIMIT, pattern=r"\S")]
+    note: Annotated[SomeText, Field(min_length=1, max_length=reviews.NOTE_LIMIT)]
     """Why."""
 
 

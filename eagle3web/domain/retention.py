@@ -62,7 +62,7 @@ def set_policy(
 ) -> RetentionPolicy:
     """Make or change a rule; nothing is thrown away before the next prune. Raises ValidationError by field."""
     with transaction.atomic():
-        row = RetentionPolicy.objects.select_for_update().filter(kind=kind, project=project).first()
+        row = RetentionPolicy.objects.select_for_update().filter(kind=kind, project=project).order_by().first()
         row = row or RetentionPolicy(kind=kind, project=project)
         wanted = {"enabled": enabled, "days": days, "keep_last": keep_last}
         changes = {name: [getattr(row, name), value] for name, value in wanted.items() if getattr(row, name) != value}

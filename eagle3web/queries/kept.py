@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from django.db.models import Q, QuerySet
 
 from eagle3web.enums import InputKind, Review, RunStatus
-from eagle3web.models import Checkpoint, Run, RunInput, Star
+from eagle3web.models import Checkpoint, ControlMessage, Run, RunInput, Star
+from pipeline.control import SwapDrafter
 
 CHOSEN = Q(promoted=True) | Q(review__in=[Review.PROPOSED, Review.APPROVED])
 """Checkpoints that are the project's, may become it, or wait for a word."""
@@ -67,8 +68,11 @@ def _with_sources(start: Iterable[int], sources: dict[int, set[int]]) -> set[int
 
 
 def _named_folders(runs: QuerySet[Run]) -> set[str]:
-    """Folders of checkpoints in the configs of runs: what a benchmark or a server loads, and what a training goes on from."""
-    rows = runs.values_list("config__drafter", "config__saving__continue_from")
+    """Folders of checkpoints in the configs of runs: what a benchmark or a server loads, and what a training goes on from; and
+    those that a server was asked to change to."""
+    rows = [*runs.values_list("config__drafter", "config__saving__continue_from")]
+    swaps = ControlMessage.objects.filter(attempt__run__in=runs.values("pk"), kind=SwapDrafter.kind)
+    rows += [(folder, "") for folder in swaps.values_list("payload__drafter", flat=True)]
     return {folder for row in rows for folder in row if isinstance(folder, str) and folder}
 
 

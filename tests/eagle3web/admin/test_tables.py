@@ -60,7 +60,7 @@ def rows() -> None:
     make.saved_view(budget.project, person, name=hostile[:80])
     make.notification(make.channel(person, last_error=hostile), subject=hostile[:200], error=hostile)
     Lease.objects.create(host="gpu-07", device="cpu", attempt=attempt)
-    make.user().api_tokens.create(name=make.HOSTILE[:100], digest="0" * 64, prefix="e3_abcde")
+    make.user().api_tokens.create(name=hostile[:100], digest="0" * 64, prefix="e3_abcde")
     assert engine.pk
 
 

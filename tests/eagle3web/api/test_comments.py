@@ -29,3 +29,10 @@ def test_anothers_comment_takes_no_edits() -> None:
     assert (answer.status_code, answer.json()["detail"]) == (403, "only who wrote a comment changes it.")
     removing = Client(headers={"authorization": f"Bearer {issue_token(vic.user, 't')}"})
     assert removing.delete(f"/api/comments/{comment.pk}").status_code == 403
+
+
+@pytest.mark.parametrize("text", ["", " \n\t", "\x1c\x1d", "\u2003\u00a0"])
+def test_what_is_white_space_alone_says_nothing(text: str) -> None:
+    run = make.run()
+    answer = caller("ada", "viewer").post(f"/api/runs/{run.pk}/comments", {"text": text})
+    assert (answer.status_code, answer.json()["errors"][0]["field"]) == (422, "text")

@@ -83,6 +83,15 @@ def test_a_checkpoint_that_an_open_run_names_is_kept(project: Project) -> None:
     assert unnamed.pk not in kept_in(project.pk).checkpoints
 
 
+def test_a_checkpoint_that_a_server_was_asked_to_change_to_is_kept(project: Project) -> None:
+    train = chain(project)[2]
+    swapped, other = factories.checkpoint(train), factories.checkpoint(train)
+    server = factories.attempt(factories.run(project, stage=Stage.SERVE, config={"drafter": "/elsewhere"}))
+    factories.control(server, "swap_drafter", payload={"drafter": swapped.path, "name": "r1 step 1"})
+    assert swapped.pk in kept_in(project.pk).checkpoints
+    assert other.pk not in kept_in(project.pk).checkpoints
+
+
 def test_a_starred_benchmark_keeps_the_step_that_it_measured(project: Project) -> None:
     train = chain(project)[2]
     taken = factories.checkpoint(train, step=700)
