@@ -15,7 +15,7 @@ export PORT
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help demo run sglang test test-fast test-sglang test-faults lint bench soak screenshots clean
+.PHONY: help demo run sglang test test-fast test-postgres test-sglang test-faults lint bench soak screenshots clean
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -42,6 +42,11 @@ test-sglang: .venv/demo .venv/dev sglang ## Run generation, serving and measurin
 test-faults: .venv/demo .venv/dev ## Strike a whole system with faults (SEED=, MINUTES=20, DATABASE=postgres, ONLY="kill web")
 	@$(PY) -m tests.faults --seed $(SEED) --minutes $(or $(MINUTES),20) $(if $(filter postgres,$(DATABASE)),--postgres) \
 	  $(if $(ONLY),--only "$(ONLY)")
+
+test-postgres: .venv/demo .venv/dev system-packages ## Run all tests that use a database on a PostgreSQL server of their own
+	$(PY) -m tests.support.postgres $(PY) -m pytest -n 2 -m "$(FAST)" tests/eagle3web tests/stories
+	$(PY) -m tests.support.postgres $(PY) -m pytest -n 2 -m "slow and not browser and not alone" --ignore tests/stories/test_postgres.py tests/eagle3web tests/stories
+	$(PY) -m tests.support.postgres $(PY) -m pytest -m "slow and alone" tests/eagle3web tests/stories
 
 lint: .venv/dev ## Check style, types, imports, templates and migrations
 	$(PY) -m ruff check .

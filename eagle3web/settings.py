@@ -2,6 +2,8 @@
 
 EAGLE3_HOME            folder of everything the system writes (default ./var)
 DATABASE_URL           sqlite:///… (default, in EAGLE3_HOME) or postgres://…
+EAGLE3_DATABASE_POOL   PostgreSQL connections that a process keeps and shares among its threads (default 0: one for each thread;
+                       the Procfile's web process keeps 12)
 REDIS_URL              redis://… or unix://PATH (default: the system's own Valkey on a socket in EAGLE3_HOME)
 EAGLE3_SECRET_KEY      default: generated once, kept in EAGLE3_HOME/secret_key
 EAGLE3_ALLOWED_HOSTS   comma-separated names that the site answers to (default: localhost)
@@ -147,6 +149,10 @@ else:
     # A server that cannot be reached any more must be noticed, not waited for: five seconds to connect, twenty for an answer.
     patience = {"connect_timeout": 5, "tcp_user_timeout": 20_000}
     DATABASES["default"]["OPTIONS"] = patience | DATABASES["default"].get("OPTIONS", {})
+    if pooled := env.int("EAGLE3_DATABASE_POOL", 0):
+        # Under ASGI each request has a thread of its own, and with it would open a connection of its own: milliseconds
+        # each, and a burst of readers would take all that the server has.
+        DATABASES["default"]["OPTIONS"]["pool"] = {"min_size": 1, "max_size": pooled, "timeout": 10}
 
 REDIS_URL: str = env.str("REDIS_URL", f"unix://{_socket_path()}")
 CHANNEL_LAYERS = {

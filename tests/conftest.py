@@ -9,7 +9,7 @@ import pytest
 from django.conf import settings
 from django.db import connection
 from hypothesis import settings as hypothesis
-from pytest_django import Settings
+from pytest_django import DjangoDbBlocker, Settings
 
 from tests.support.standing import StandingSite
 from tests.support.system import System
@@ -45,6 +45,16 @@ def django_db_modify_db_settings() -> None:
     """SQLite in a file, not in memory, so that the processes of a System see the rows of a test."""
     if connection.vendor == "sqlite":
         connection.settings_dict["TEST"]["NAME"] = str(SESSION_HOME / "test.sqlite3")
+
+
+@pytest.fixture(scope="session")
+def django_db_setup(django_db_setup: None, django_db_blocker: DjangoDbBlocker) -> Iterator[None]:
+    """A database server drops no database that somebody is connected to, and a thread of some test may still be."""
+    yield
+    if connection.vendor == "postgresql":
+        with django_db_blocker.unblock(), connection.cursor() as cursor:
+            others = "datname = current_database() AND pid != pg_backend_pid()"
+            cursor.execute(f"SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE {others}")
 
 
 @pytest.fixture

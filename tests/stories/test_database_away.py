@@ -14,14 +14,14 @@ from tests.support.stub_engine import Behaviour
 from tests.support.system import System
 from tests.support.world import World, world
 
-pytestmark = [pytest.mark.slow]
+pytestmark = [pytest.mark.slow, pytest.mark.alone]
 SECONDS = 35
 """Longer than the silence after which another host's attempt is lost."""
 
 
 @pytest.fixture
 def server() -> Postgres:
-    """The server that tests/stories/test_postgres.py started for this session."""
+    """The server that was started for this session (tests/support/postgres.py)."""
     if connection.vendor != "postgresql":
         pytest.skip("needs a database server that can go away; tests/stories/test_postgres.py brings one")
     port, folder = os.environ["EAGLE3_TEST_POSTGRES"].split(" ", 1)

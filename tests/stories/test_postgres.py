@@ -1,6 +1,6 @@
-"""Everything that the database is asked to do works on PostgreSQL as well, and so does its absence.
+"""What differs between the databases works on PostgreSQL as well; `make test-postgres` runs everything else there.
 
-A test session has one database; so these start sessions of their own, with DATABASE_URL.
+A test session has one database; so this starts a session of its own, with DATABASE_URL.
 """
 
 import os
@@ -17,15 +17,30 @@ pytestmark = [
     pytest.mark.timeout(900),
     pytest.mark.skipif(PROGRAMS is None, reason="PostgreSQL is not installed; `make test` installs it"),
 ]
+TESTS = (
+    "tests/eagle3web/test_migrations.py",
+    "tests/eagle3web/domain/test_attempts.py",
+    "tests/eagle3web/domain/test_ingest.py",
+    "tests/eagle3web/domain/test_launch.py",
+    "tests/eagle3web/domain/test_leases.py",
+    "tests/eagle3web/domain/test_placement.py",
+    "tests/stories/test_connections.py",
+    "tests/stories/test_restore.py",
+    "tests/stories/test_clock_skew.py",
+    "tests/stories/test_database_away.py",
+)
 
 
-@pytest.mark.parametrize("tests", ["tests/eagle3web/domain", "tests/stories/test_database_away.py"])
-def test_session_passes_on_postgresql(tests: str) -> None:
+def test_session_passes_on_postgresql() -> None:
     with postgres() as server:
-        there = {"DATABASE_URL": server.url, "EAGLE3_TEST_POSTGRES": f"{server.port} {server.folder}"}
-        command = [sys.executable, "-m", "pytest", "-q", tests]
         done = subprocess.run(
-            command, cwd=ROOT, env=os.environ | there, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False
+            [sys.executable, "-m", "pytest", "-q", *TESTS],
+            cwd=ROOT,
+            env=os.environ | server.environment(),
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            check=False,
         )
     assert done.returncode == 0, done.stdout[-5000:]
     assert " passed" in done.stdout
