@@ -1,0 +1,85 @@
+"""The database as one file and back, while others write to it: what was committed when the copy began, all of it or nothing."""
+
+import contextlib
+import os
+import sqlite3
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+from django.db import connection, transaction
+
+NAMES = {"sqlite": "database.sqlite3", "postgresql": "database.dump"}
+"""Of the copy's file."""
+
+
+class CopyFailedError(Exception):
+    """The text says what could not be copied, for a person."""
+
+
+def copy_out(folder: Path) -> dict[str, int]:
+    """Write the database into the folder; rows of each table in the copy. Raises CopyFailedError."""
+    path = folder / NAMES[connection.vendor]
+    if connection.vendor == "sqlite":
+        with _sqlite(Path(connection.settings_dict["NAME"])) as ours, _sqlite(path) as copy:
+            ours.backup(copy)
+            names = [
+                name
+                for (name,) in copy.execute("SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%'")
+            ]
+            return {name: copy.execute(f'SELECT count(*) FROM "{name}"').fetchone()[0] for name in names}  # noqa: S608
+    with transaction.atomic(), connection.cursor() as cursor:
+        cursor.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ")
+        cursor.execute("SELECT pg_export_snapshot()")
+        (snapshot,) = cursor.fetchone()
+        _run("pg_dump", "--format=custom", "--no-owner", f"--snapshot={snapshot}", f"--file={path}")
+        return count_rows()
+
+
+def copy_in(folder: Path) -> None:
+    """Fill an empty database from the folder. Raises CopyFailedError, also for a database that has tables already."""
+    path = folder / NAMES[connection.vendor]
+    if not path.is_file():
+        raise CopyFailedError(f"{path} is not there: the backup was made of another kind of database")
+    if connection.introspection.table_names():
+        raise CopyFailedError("the database has tables already; restore into an empty one")
+    if connection.vendor == "sqlite":
+        connection.close()
+        with _sqlite(path) as copy, _sqlite(Path(connection.settings_dict["NAME"])) as ours:
+            copy.backup(ours)
+    else:
+        _run("pg_restore", "--no-owner", "--exit-on-error", "--single-transaction", f"--dbname={_name()}", str(path))
+
+
+def count_rows() -> dict[str, int]:
+    """Rows of each table as this transaction sees them."""
+    with connection.cursor() as cursor:
+        names = connection.introspection.table_names(cursor)
+        found = {}
+        for name in names:
+            cursor.execute(f"SELECT count(*) FROM {connection.ops.quote_name(name)}")  # noqa: S608
+            found[name] = cursor.fetchone()[0]
+    return found
+
+
+@contextlib.contextmanager
+def _sqlite(path: Path) -> Iterator[sqlite3.Connection]:
+    with contextlib.closing(sqlite3.connect(path, timeout=20)) as opened:
+        yield opened
+
+
+def _name() -> str:
+    return str(connection.settings_dict["NAME"])
+
+
+def _run(program: str, *arguments: str) -> None:
+    """One of PostgreSQL's own programs, told of the server by its environment, which other people's `ps` does not show."""
+    told = connection.settings_dict
+    who = {"PGHOST": told["HOST"], "PGPORT": told["PORT"], "PGUSER": told["USER"], "PGPASSWORD": told["PASSWORD"]}
+    environment = os.environ | {name: str(value) for name, value in who.items() if value} | {"PGDATABASE": _name()}
+    try:
+        subprocess.run([program, *arguments], env=environment, check=True, capture_output=True, text=True)
+    except FileNotFoundError as error:
+        raise CopyFailedError(f"{program} is not installed: apt-get install postgresql-client") from error
+    except subprocess.CalledProcessError as error:
+        raise CopyFailedError(f"{program} failed: {error.stderr.strip()[-500:]}") from error
