@@ -77,7 +77,8 @@ def record_transition(
     run: Run, *, old: str, new: str, reason: str, author: User | None, attempt: Attempt | None = None
 ) -> Transition:
     """Write the row of a change, tell people of an end, and poke viewers once it is committed."""
-    change = Transition.objects.create(run=run, attempt=attempt, old=old, new=new, reason=reason, author=author)
+    at = database_now()
+    change = Transition.objects.create(run=run, attempt=attempt, old=old, new=new, reason=reason, author=author, at=at)
     notifications.tell_of_end(change)
     announce(run)
     return change

@@ -15,6 +15,7 @@ from django.conf import settings
 from django.db import transaction
 
 from eagle3web.domain import attempts, controls, leases, lineage, placement, plans, procfs
+from eagle3web.domain.clock import database_now
 from eagle3web.enums import AttemptStatus, RunStatus, Stage
 from eagle3web.models import Attempt, DatasetProgress, Run, TokenBudget
 from pipeline.artifacts import Home, write_json
@@ -77,6 +78,7 @@ def _create(run: Run, number: int) -> Attempt:
         host=settings.EAGLE3_HOST,
         boot_id=procfs.boot_id(),
         folder=str(folder.path),
+        created_at=database_now(),
         argv=[sys.executable, "-u", "-m", "pipeline", run.stage, str(folder.path)],
         config=config,
         git_sha=git_sha(),

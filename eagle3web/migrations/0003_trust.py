@@ -3,6 +3,7 @@
 import django.core.validators
 import django.db.models.deletion
 import django.db.models.functions.comparison
+import django.utils.timezone
 import eagle3web.models.tags
 from django.conf import settings
 from django.db import migrations, models
@@ -39,6 +40,16 @@ class Migration(migrations.Migration):
             model_name='host',
             name='tags',
             field=models.JSONField(blank=True, default=list),
+        ),
+        migrations.AlterField(
+            model_name='attempt',
+            name='created_at',
+            field=models.DateTimeField(default=django.utils.timezone.now),
+        ),
+        migrations.AlterField(
+            model_name='transition',
+            name='at',
+            field=models.DateTimeField(db_index=True, default=django.utils.timezone.now),
         ),
         migrations.AddField(
             model_name='project',

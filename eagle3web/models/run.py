@@ -2,6 +2,7 @@
 
 from django.conf import settings
 from django.db import models
+from django.utils import timezone
 
 from eagle3web.enums import AttemptStatus, DatasetState, RunStatus, Stage
 
@@ -79,7 +80,8 @@ class Attempt(models.Model):
     git_sha = models.CharField(max_length=40, blank=True)
     versions = models.JSONField(default=dict)
 
-    created_at = models.DateTimeField(auto_now_add=True)
+    created_at = models.DateTimeField(default=timezone.now)
+    """By the database's clock, like every other moment of an attempt."""
     started_at = models.DateTimeField(null=True)
     ended_at = models.DateTimeField(null=True)
     exit_code = models.IntegerField(null=True)
@@ -123,7 +125,8 @@ class Transition(models.Model):
     new = models.CharField(max_length=10)
     reason = models.TextField(blank=True)
     author = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.SET_NULL, null=True, related_name="+")
-    at = models.DateTimeField(auto_now_add=True, db_index=True)
+    at = models.DateTimeField(default=timezone.now, db_index=True)
+    """By the database's clock."""
 
     class Meta:
         ordering = ("id",)
