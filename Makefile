@@ -115,11 +115,12 @@ else
 	@touch $@
 endif
 
-# Debian's browser and database server, for the tests only.
+# Debian's browser, database server and proxy, for the tests only.
 .PHONY: system-packages
 system-packages:
 	@missing=""; \
 	command -v chromium >/dev/null || missing="$$missing chromium"; \
+	command -v nginx >/dev/null || test -x /usr/sbin/nginx || missing="$$missing nginx-light"; \
 	test -n "$$(ls -d /usr/lib/postgresql/*/bin/postgres 2>/dev/null)" || missing="$$missing postgresql"; \
 	if test -n "$$missing"; then \
 	  if test "$$(id -u)" = 0; then \
