@@ -139,4 +139,4 @@ def test_numbers_that_no_column_holds_find_nothing_and_break_nothing(root: Clien
     for number in (10**30, -(10**30), 2**63):
         assert root.get(f"/admin/eagle3web/run/?{query.format(number)}").status_code < 500
         assert root.get(f"/admin/eagle3web/comment/?{query.format(number)}").status_code < 500
-    assert root.get(f"/admin/eagle3web/tokenbudget/add/?project={10**30}").status_code == 404
+    assert root.get(f"/admin/eagle3web/tokenbudget/add/?project={10**30}").status_code < 500

@@ -1,16 +1,19 @@
 """`manage.py prune`: shows, and removes only when it is told to."""
 
+import subprocess
+import sys
 from io import StringIO
 from pathlib import Path
 
 import pytest
 from django.core.management import CommandError, call_command
 
-from eagle3web.enums import Prunable
-from eagle3web.models import LogChunk, Project
+from eagle3web.enums import Prunable, Stage
+from eagle3web.models import LogChunk, Project, Pruned
+from pipeline.artifacts import Home
 from tests.support import factories
-
-pytestmark = pytest.mark.django_db
+from tests.support.servers import wait_until
+from tests.support.system import ROOT, System
 
 
 def said(*args: str) -> list[str]:
@@ -20,7 +23,7 @@ def said(*args: str) -> list[str]:
 
 
 @pytest.fixture
-def project(home: Path) -> Project:
+def project(home: Path, db: None) -> Project:
     factories.policy(Prunable.LOGS, days=90)
     project = factories.project(slug="k2")
     run = factories.run(project)
@@ -61,3 +64,27 @@ def test_what_lies_on_another_host_is_named(project: Project) -> None:
 def test_an_unknown_project_is_an_error(db: None) -> None:
     with pytest.raises(CommandError, match=r"There is no project nope\."):
         said("--project", "nope")
+
+
+@pytest.mark.slow
+def test_kill_9_in_the_middle_leaves_a_thing_that_is_given_up_and_the_next_prune_ends_it(bare_system: System) -> None:
+    factories.policy(Prunable.SHARDS, keep_last=0)
+    counters = {"extraction_progress": {"bytes": 10, "documents": 1}}
+    attempt = factories.old_attempt(factories.run(stage=Stage.EXTRACT), counters=counters)
+    folder = Home(bare_system.home).hidden(attempt.run.project.slug, attempt.run_id)
+    folder.mkdir(parents=True)
+    for number in range(25_000):
+        (folder / f"shard-{number:05}.json").touch()
+    hidden = folder.with_name(f".pruned-{folder.name}")
+    command = [sys.executable, "manage.py", "prune", "--yes"]
+    process = subprocess.Popen(command, cwd=ROOT, env=bare_system.env, stdout=subprocess.DEVNULL)
+    wait_until(hidden.exists, "the folder is out of sight")
+    process.kill()
+    process.wait()
+    assert hidden.exists()
+    assert not folder.exists()
+    row = Pruned.objects.get()
+    assert (row.run_id, row.removed_at) == (attempt.run_id, None)
+    subprocess.run(command, cwd=ROOT, env=bare_system.env, check=True, stdout=subprocess.DEVNULL)
+    assert list(folder.parent.iterdir()) == []
+    assert Pruned.objects.get().removed_at is not None
