@@ -108,6 +108,7 @@ class Remote:
             raise NotAllowedError(f"not signed in: {how}")
         if answer.status_code == 403:
             raise NotAllowedError(f"not allowed: {detail}")
-        if answer.status_code >= 500:
+        if answer.status_code >= 500 or answer.status_code == 429:
+            # Whoever follows a run asks again.
             raise NoAnswerError(detail or f"{self.url} answers {answer.status_code}")
         raise RefusedError(detail or f"{self.url} answers {answer.status_code}")

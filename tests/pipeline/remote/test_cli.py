@@ -1,10 +1,13 @@
 """Words, failures and exit codes, against a real server."""
 
 import pytest
+from django.core.asgi import get_asgi_application
+from pytest_django import Settings
 
 from eagle3web.domain.people import issue_token
 from tests.pipeline.remote.conftest import Remote
 from tests.support import factories
+from tests.support.servers import serving
 
 
 def test_token_that_nobody_knows_is_told(remote: Remote) -> None:
@@ -57,3 +60,14 @@ def test_misuse_is_told(remote: Remote, arguments: tuple[str, ...], says: str) -
 
 def test_whoami_names_person_and_roles(remote: Remote, url: str) -> None:
     assert remote("whoami")[:2] == (0, f"ada at {url}: budget admin, operator\n")
+
+
+def test_who_asks_too_often_is_told_when_to_ask_again(transactional_db: None, remote: Remote, settings: Settings) -> None:
+    """As a server that does not answer for a while: whoever follows a run goes on asking."""
+    settings.EAGLE3_API_RATE = 1
+    with serving(get_asgi_application()) as url:
+        answers = [remote("--url", url, "runs") for _ in range(3)]
+    assert answers[0][0] == 0
+    code, _, err = answers[2]
+    assert code == 5
+    assert "Too many requests; the next one is taken in" in err
