@@ -153,6 +153,11 @@ def begin(**_signal: Any) -> None:
     reconciling.reconcile_host()
     pruning.remove(time_s=5)
     connection.close()
+
+
+@worker_ready.connect
+def keep_reporting(**_signal: Any) -> None:
+    """Report also when nobody asks, for as long as the worker lives."""
     threading.Thread(target=_report_unasked, name="reports", daemon=True).start()
 
 
