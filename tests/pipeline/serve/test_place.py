@@ -19,7 +19,7 @@ async def test_place_is_a_free_port_with_the_version_that_is_there(tmp_path: Pat
 
 
 async def test_others_reach_it_by_the_name_that_they_know(tmp_path: Path) -> None:
-    listening = replace(CONFIG, python=str(interpreter(tmp_path)), host="0.0.0.0"  # noqa: S104)
+    listening = replace(CONFIG, python=str(interpreter(tmp_path)), host="0.0.0.0")  # noqa: S104  (nothing listens there)
     place = await find_place(replace(listening, reached_as="gpu-07"))
     assert (place.own_url, place.url) == (f"http://127.0.0.1:{place.port}", f"http://gpu-07:{place.port}")
     place = await find_place(listening)
