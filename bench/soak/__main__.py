@@ -51,6 +51,9 @@ SAMPLE_S = 5.0
 WARM_UP = 0.25
 """Share of the time in which everything may grow: caches fill, connections are made."""
 LAG_S = 1.0
+LATENCY_S, CONCURRENCY = 0.8, 4
+PROMPTS_A_MINUTE = 60 * CONCURRENCY / LATENCY_S
+"""That one run takes."""
 PAGES = ("/", "/runs/", "/runs/1/", "/engines/", "/datasets/", "/checkpoints/", "/answers/", "/budgets/", "/healthz")
 
 
@@ -75,51 +78,58 @@ def soak(args: argparse.Namespace, stack: ExitStack) -> int:
     system = System(HOME, socket=HOME / "valkey.sock", static=ROOT / "static")
     stack.callback(system.close)
     system.start("valkey", "web", "worker", "beat")
-    here = stack.enter_context(world(system, ROOT, Behaviour(latency_s=0.8, mean_tokens=40, vocab_size=300)))
-    working = start_runs(here, args.runs)
+    here = stack.enter_context(world(system, ROOT, Behaviour(latency_s=LATENCY_S, mean_tokens=40, vocab_size=300)))
+    working = start_runs(here, args.runs, prompts=1000 + int(args.minutes * PROMPTS_A_MINUTE))
     viewers = [Viewer(f"run/{row.run_id}/{row.number}") for row in (working * args.viewers)[: args.viewers]]
     samples = Samples(HOME, {process.pid: name for name, process in system.processes.items()})
-    asyncio.run(watch(system.url, sign_in(), viewers, samples, args))
+    failed = asyncio.run(watch(system.url, sign_in(), viewers, samples, args))
     written = {f"run/{row.run_id}/{row.number}": told(Path(row.folder) / "events.jsonl") for row in working}
     found = [lag for viewer in viewers for lag in lags(viewer, written[viewer.topic])]
-    return report(samples.usage(WARM_UP), found, viewers, args.json)
+    failed += [f"{viewer.topic} lost its connection {viewer.reconnects} times" for viewer in viewers if viewer.reconnects]
+    return report(samples.usage(WARM_UP), found, failed, args.json)
 
 
-def start_runs(here: World, count: int) -> list[Attempt]:
+def start_runs(here: World, count: int, *, prompts: int) -> list[Attempt]:
     """Generations that last longer than we look, each in a project of its own; their attempts, at work."""
     first = here.project
-    here.add("B1", prompts=100_000, tokens=None)
+    here.add("B1", prompts=prompts, tokens=None)
     projects = [first]
     for _ in range(count - 1):
         projects.append(factories.project(tokenizer=first.tokenizer, sampling=first.sampling))
         budgets.create_budget(projects[-1], Dataset.objects.get(), user=here.user, tokens=None)
     for project in projects:
-        here.call("POST", "/runs", {"project": project.slug, "engines": ["stub"], "concurrency": 4})
+        here.call("POST", "/runs", {"project": project.slug, "engines": ["stub"], "concurrency": CONCURRENCY})
     running = Attempt.objects.filter(status="running").exclude(pid=None)
     wait_until(lambda: running.count() == count, f"{count} runs work", 120)
     return list(running.order_by("id"))
 
 
-async def watch(url: str, cookie: str, viewers: list[Viewer], samples: Samples, args: argparse.Namespace) -> None:
-    """Keep all pages open and open others, while samples are taken."""
+async def watch(url: str, cookie: str, viewers: list[Viewer], samples: Samples, args: argparse.Namespace) -> list[str]:
+    """Keep all pages open and open others, while samples are taken; what went wrong with the others."""
     stop = asyncio.Event()
     tasks = [asyncio.create_task(viewer.look(url, cookie, stop)) for viewer in viewers]
-    tasks.append(asyncio.create_task(browse(url, cookie, random.Random(args.seed), stop)))
+    browsing = asyncio.create_task(browse(url, cookie, random.Random(args.seed), stop))
     end = time.monotonic() + args.minutes * 60
     while time.monotonic() < end:
         await asyncio.sleep(SAMPLE_S)
         await asyncio.to_thread(samples.take)
     stop.set()
     await asyncio.gather(*tasks)
+    return await browsing
 
 
-async def browse(url: str, cookie: str, draw: random.Random, stop: asyncio.Event) -> None:
-    """Open a page every second or so, each of which must answer."""
+async def browse(url: str, cookie: str, draw: random.Random, stop: asyncio.Event) -> list[str]:
+    """Open a page every second or so; those that did not answer as they should, in words."""
+    failed = []
     async with httpx.AsyncClient(base_url=url, headers={"Cookie": cookie}, follow_redirects=True, timeout=30) as client:
         while not stop.is_set():
-            answer = await client.get(draw.choice(PAGES))
-            answer.raise_for_status()
+            page = draw.choice(PAGES)
+            try:
+                (await client.get(page)).raise_for_status()
+            except httpx.HTTPError as error:
+                failed.append(f"{page}: {error!r}")
             await asyncio.sleep(draw.uniform(0.5, 2))
+    return failed
 
 
 def sign_in() -> str:
@@ -130,7 +140,7 @@ def sign_in() -> str:
     return f"{name}={client.cookies[name].value}"
 
 
-def report(usage: list[Usage], found: list[float], viewers: list[Viewer], path: Path | None) -> int:
+def report(usage: list[Usage], found: list[float], failed: list[str], path: Path | None) -> int:
     print(f"{'process':16} {'MB':>8} {'MB end':>8} {'growth':>8} {'fds':>6} {'fds end':>8}")
     for row in usage:
         (before, after), (fds, more) = row.megabytes, row.fds
@@ -140,8 +150,7 @@ def report(usage: list[Usage], found: list[float], viewers: list[Viewer], path: 
     print(f"event to page: p50 {cuts[49]:.2f} s, p95 {cuts[94]:.2f} s, p99 {cuts[98]:.2f} s over {len(found)} arrivals")
     faults = [words for row in usage for words in row.leaks]
     faults += [f"p99 of the lag is {cuts[98]:.2f} s"] if cuts[98] >= LAG_S else []
-    reconnects = sum(viewer.reconnects for viewer in viewers)
-    faults += [f"viewers lost their connection {reconnects} times"] if reconnects else []
+    faults += failed
     numbers = {"processes": [asdict(row) | {"growth": row.growth} for row in usage], "lag_s": lag, "faults": faults}
     print(json.dumps(numbers))
     if path is not None:
