@@ -4,6 +4,7 @@ from typing import Any
 
 from django import forms
 from django.core.validators import RegexValidator
+from django.db.models import QuerySet
 
 from eagle3web.forms import dress
 from eagle3web.models import Checkpoint, Project, Run
@@ -25,7 +26,7 @@ class CheckpointChoice(forms.ModelChoiceField):  # type: ignore[type-arg]  # onl
         return f"r{obj.run_id} step {obj.step}" + (f" ({', '.join(marks)})" if marks else "")
 
 
-def newest_checkpoints(project: Project) -> Any:  # noqa: ANN401  (a queryset)
+def newest_checkpoints(project: Project) -> QuerySet[Checkpoint]:
     """The project's newest ones with files, and the promoted one."""
     rows = Checkpoint.objects.filter(project=project, removed_at=None).order_by("-pk")
     wanted = list(rows.values_list("pk", flat=True)[:OFFERED]) + list(rows.filter(promoted=True).values_list("pk", flat=True))

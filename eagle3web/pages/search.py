@@ -35,6 +35,7 @@ STARTS = (
     ("New extraction", "run-new-extract"),
     ("New training", "run-new-train"),
     ("New benchmark", "run-new-benchmark"),
+    ("New server", "run-new-serve"),
 )
 STOPPABLE, RESUMABLE = RunStatus.LIVE, RunStatus.RESUMABLE
 STEERED = frozenset({RunStatus.STARTING, RunStatus.RUNNING})

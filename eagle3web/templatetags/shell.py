@@ -23,7 +23,7 @@ KEYS = {
     "Audit": "u",
     "Admin": "a",
 }
-STARTS = {"run-new", "run-new-pipeline", "run-new-extract", "run-new-train", "run-new-benchmark"}
+STARTS = {"run-new", "run-new-pipeline", "run-new-extract", "run-new-train", "run-new-benchmark", "run-new-serve"}
 
 
 @dataclass(frozen=True)

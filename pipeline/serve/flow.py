@@ -5,6 +5,7 @@ import time
 from contextlib import suppress
 from dataclasses import replace
 from enum import Enum, auto
+from pathlib import Path
 
 from pipeline.control import SwapDrafter
 from pipeline.errors import ConfigError, EngineError
@@ -28,11 +29,17 @@ class Next(Enum):
     NOTHING = auto()
 
 
+def refusal(swap: SwapDrafter) -> str:
+    """Why no server would start with this drafter, as far as a look at its folder tells."""
+    missing = swap.drafter and not (Path(swap.drafter) / "config.json").is_file()
+    return f"{swap.drafter} holds no drafter (no config.json)" if missing else ""
+
+
 class Serving:
     def __init__(self, config: ServeConfig, stage: Stage) -> None:
         self._config = config
         self._stage = stage
-        self._steering = Steering(stage.control, warn=self._warn)
+        self._steering = Steering(stage.control, refusal=refusal, warn=self._warn)
         self._restarts = Restarts(config.restart)
         self._server: Server | None = None
         self._doing = "looking for SGLang"
@@ -119,7 +126,7 @@ class Serving:
             )
             server_command(changed, python=place.python, port=place.port, device=place.device, version=place.version)
         except ConfigError as error:
-            self._warn(f"the drafter stays as it was: {error}")
+            self._warn(f"the drafter stays as it is: {error}")
             return
         self._config = changed
         self._stage.emit(DrafterSwapped(drafter=swap.drafter, name=swap.name, previous=before))

@@ -11,8 +11,10 @@ POLL_S = 0.1
 
 
 class Steering:
-    def __init__(self, control: ControlReader, *, warn: Callable[[str], None]) -> None:
+    def __init__(self, control: ControlReader, *, refusal: Callable[[SwapDrafter], str], warn: Callable[[str], None]) -> None:
+        """`refusal` says why a drafter will not do, before anything is ended for it; empty when nothing speaks against it."""
         self._control = control
+        self._refusal = refusal
         self._warn = warn
         self.stop_reason: str | None = None
         self.swap: SwapDrafter | None = None
@@ -34,13 +36,19 @@ class Steering:
                     case Stop():
                         self.stop(message.reason or "stopped")
                     case SwapDrafter():
-                        self.swap = message
-                        self.asked.set()
+                        self._ask_to_swap(message)
                     case ConfigError():
                         self._warn(str(message))
                     case _:
                         self._warn(f"{message.kind} changes nothing in a serve run")
             await asyncio.sleep(POLL_S)
+
+    def _ask_to_swap(self, swap: SwapDrafter) -> None:
+        if reason := self._refusal(swap):
+            self._warn(f"the drafter stays as it is: {reason}")
+            return
+        self.swap = swap
+        self.asked.set()
 
     def stop_on_signals(self) -> None:
         loop = asyncio.get_running_loop()

@@ -18,7 +18,7 @@ from tests.support.servers import ROOT
 
 SGLANG = ROOT / ".venv-sglang" / "bin" / "python"
 SHIM = ROOT / "tests" / "sglang_cpu"
-START_S = 240.0
+START_S = 420.0
 """Longest start on two busy cores; half a minute is usual."""
 MARK = "EAGLE3_TEST_SERVER"
 """Environment variable by which everything that a test's server starts is found again."""

@@ -86,16 +86,21 @@ def test_server_that_hangs_is_ended_and_started_again(run: ServeRun) -> None:
     assert stage.wait() == 3
 
 
-def test_drafter_is_swapped_by_a_drained_restart(run: ServeRun) -> None:
+def test_drafter_is_swapped_by_a_drained_restart(run: ServeRun, tmp_path: Path) -> None:
+    drafter = tmp_path / "step-9"
     stage = run.start()
     stage.wait_for("server_ready", number=1)
-    stage.tell(SwapDrafter(drafter="ckpt/step-9", name="r4 step 9"))
+    stage.tell(SwapDrafter(drafter=str(drafter), name="r4 step 9"))
+    assert "step-9 holds no drafter (no config.json)" in stage.wait_for("warning").payload["text"]
+    drafter.mkdir()
+    (drafter / "config.json").write_text("{}")
+    stage.tell(SwapDrafter(drafter=str(drafter), name="r4 step 9"))
     stage.wait_for("server_ready", number=2)
     assert [line.payload["wanted"] for line in stage.said("server_ended")] == [True]
     swapped = stage.said("drafter_swapped")[0].payload
-    assert (swapped["drafter"], swapped["name"], swapped["previous"]) == ("ckpt/step-9", "r4 step 9", "")
+    assert (swapped["drafter"], swapped["name"], swapped["previous"]) == (str(drafter), "r4 step 9", "")
     command = stage.said("server_started", number=2)[0].payload["command"]
-    assert command[command.index("--speculative-draft-model-path") + 1] == "ckpt/step-9"
+    assert command[command.index("--speculative-draft-model-path") + 1] == str(drafter)
     stage.tell(Stop(reason="enough"))
     assert stage.wait() == 3
 
