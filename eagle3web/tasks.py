@@ -141,8 +141,8 @@ def remove_everywhere() -> None:
     """Ask the hosts that have something of pruned things to delete it; any one will do for rows of the database."""
     if not pruning.has_waiting():
         return
-    heard = set(hosts.listening())
-    for host in {"", *pruning.waiting_hosts()} & {"", *heard}:
+    remove_pruned.apply_async()
+    for host in {*pruning.waiting_hosts()} & {*hosts.listening()}:
         remove_pruned.apply_async(**_to(host))
 
 

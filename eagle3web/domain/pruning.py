@@ -5,6 +5,8 @@ leaves a thing that nobody uses and that the next round removes. The other way r
 whoever reads the rows. For the same reason a folder is renamed out of sight before it is deleted. Each host deletes its own.
 """
 
+import contextlib
+import fcntl
 import logging
 import os
 import re
@@ -65,9 +67,26 @@ def prune_all(*, user: User | None = None) -> list[Pruned]:
 def remove(*, time_s: float = 20.0) -> bool:
     """Delete the bytes of what was given up: rows of the database, and files of this host. Whether nothing is left to do here.
 
-    May be interrupted anywhere and called again; ends after about `time_s` with the rest undone.
+    May be interrupted anywhere and called again; ends after about `time_s` with the rest undone. Where somebody else on this
+    host is at it, nothing is left to do.
     """
-    deadline = time.monotonic() + time_s
+    with _alone() as alone:
+        return _remove(time.monotonic() + time_s) if alone else True
+
+
+@contextlib.contextmanager
+def _alone() -> Iterator[bool]:
+    """Whether nobody else on this host removes at this moment; the kernel gives the lock back, also when we are killed."""
+    with (Path(settings.EAGLE3_HOME) / "prune.lock").open("w") as file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            yield False
+        else:
+            yield True
+
+
+def _remove(deadline: float) -> bool:
     for row in _waiting().select_related("run__project", "attempt", "checkpoint").order_by("pk"):
         if not _delete_rows(row, deadline):
             return False

@@ -15,7 +15,8 @@ from django.utils import timezone
 from redis import Redis
 
 from eagle3web import tasks
-from eagle3web.models import Attempt, Host, HostSample, Run
+from eagle3web.enums import Prunable
+from eagle3web.models import Attempt, Host, HostSample, Pruned, Run
 from pipeline import events
 from tests.support import factories
 from tests.support.pipelines import chain_of, ready_project
@@ -67,6 +68,23 @@ def test_sample_host_asks_every_host_that_listens(broker: Redis) -> None:
     factories.host(name="gpu-01")
     tasks.sample_host()
     assert messages(broker, "host.gpu-01") == [("report_host", [])]
+
+
+@pytest.mark.slow
+def test_what_is_pruned_at_night_is_removed_by_the_hosts_that_have_it(broker: Redis, home: Path) -> None:
+    run = factories.run(stage="extract")
+    factories.host(name="gpu-01")
+    factories.host(name="gpu-02")
+    told = {"extraction_progress": {"bytes": 10, "documents": 1}}
+    factories.old_attempt(run, host="gpu-01", counters=told)
+    tasks.prune()
+    assert messages(broker, "celery") == messages(broker, "host.gpu-01") == []
+    factories.policy(Prunable.SHARDS, keep_last=0)
+    tasks.prune()
+    assert messages(broker, "host.gpu-01") == messages(broker, "celery") == [("remove_pruned", [])]
+    assert messages(broker, "host.gpu-02") == []
+    tasks.remove_pruned()
+    assert Pruned.objects.get().removed_at is None
 
 
 @pytest.mark.django_db

@@ -1,5 +1,6 @@
 """What was given up, and that it is gone: also after a kill in the middle."""
 
+import fcntl
 import shutil
 from pathlib import Path
 from typing import Any
@@ -247,3 +248,14 @@ def test_a_round_ends_after_its_time_and_the_next_goes_on(
     assert rounds > 1
     assert Pruned.objects.get(kind=Prunable.POINTS).count == 6
     assert not MetricPoint.objects.exists()
+
+
+def test_two_on_one_host_do_not_delete_the_same_folder_at_once(project: Project, home: Path) -> None:
+    attempt = shards_of(project, home)
+    prune(project)
+    with (home / "prune.lock").open("w") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        assert pruning.remove()
+        assert Home(home).hidden(project.slug, attempt.run_id).exists()
+    assert pruning.remove()
+    assert not Home(home).hidden(project.slug, attempt.run_id).exists()
