@@ -41,6 +41,7 @@ def check_installation(app_configs: Sequence[AppConfig] | None, **_: object) -> 
         *_check_hosts(),
         *_check_notify_hosts(),
         *_check_engine_hosts(),
+        *_check_rates(),
     ]
 
 
@@ -166,6 +167,16 @@ def _check_engine_hosts() -> Iterator[CheckMessage]:
             hint="Write HOST, HOST:PORT, .DOMAIN or NETWORK/BITS, separated by commas, without a scheme or a path.",
             id="eagle3web.E011",
         )
+
+
+def _check_rates() -> Iterator[CheckMessage]:
+    for name in ("EAGLE3_API_RATE", "EAGLE3_SIGN_IN_RATE"):
+        if getattr(settings, name) < 1:
+            yield Error(
+                f"{name}: {getattr(settings, name)} lets nobody in.",
+                hint="Write how often a minute, 1 or more; a very large number is as good as no limit.",
+                id="eagle3web.E012",
+            )
 
 
 def _is_engine_place(text: str) -> bool:

@@ -15,6 +15,7 @@ EAGLE3_NOTIFY_HOSTS    comma-separated hosts (HOST or HOST:PORT) that people's w
 EAGLE3_ENGINE_HOSTS    comma-separated hosts of engines: HOST, HOST:PORT, .DOMAIN, NETWORK/BITS (default: all but link-local)
 EAGLE3_STAGE_SECRETS   comma-separated environment variables that stages get although they look like secrets, such as HF_TOKEN
 EAGLE3_API_RATE        requests a minute that one token or person may make, and ten times that one address (default 1200)
+EAGLE3_SIGN_IN_RATE    times a minute that one address may try to sign in, under whatever names (default 30)
 EAGLE3_TIME_ZONE       zone of people who did not choose one (default UTC)
 EAGLE3_HTTPS           true behind TLS: secure cookies, HSTS
 EAGLE3_DEBUG           true shows tracebacks in the browser; never on a shared machine
@@ -199,7 +200,7 @@ EAGLE3_NOTIFY_HOSTS: list[str] = env.list("EAGLE3_NOTIFY_HOSTS", default=[])
 EAGLE3_ENGINE_HOSTS: list[str] = env.list("EAGLE3_ENGINE_HOSTS", default=[])
 EAGLE3_STAGE_SECRETS: list[str] = env.list("EAGLE3_STAGE_SECRETS", default=[])
 EAGLE3_API_RATE: int = env.int("EAGLE3_API_RATE", 1200)
-EAGLE3_SIGN_IN_RATE = 30
+EAGLE3_SIGN_IN_RATE: int = env.int("EAGLE3_SIGN_IN_RATE", 30)
 EAGLE3_UPLOAD_LIMIT = 2 * 1024**3
 
 AUTH_PASSWORD_VALIDATORS = [

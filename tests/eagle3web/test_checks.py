@@ -58,6 +58,12 @@ def test_engine_host_that_is_none_is_told(settings: Settings, host: str) -> None
     assert found() == {"eagle3web.E011"}
 
 
+@pytest.mark.parametrize("name", ["EAGLE3_API_RATE", "EAGLE3_SIGN_IN_RATE"])
+def test_rate_that_lets_nobody_in_is_told(settings: Settings, name: str) -> None:
+    setattr(settings, name, 0)
+    assert found() == {"eagle3web.E012"}
+
+
 @pytest.mark.parametrize("home", ["/proc/self/fdinfo", "/nonexistent/folder"])
 def test_home_that_cannot_be_written_is_an_error(settings: Settings, home: str) -> None:
     settings.EAGLE3_HOME = Path(home)
