@@ -86,7 +86,7 @@ clean: ## Remove everything that make made: .venv, var and caches
 	$(PY) -m pip install --quiet --disable-pip-version-check --no-deps -r requirements-demo.txt
 	@touch $@
 
-.venv/dev: requirements-dev.txt .venv/run
+.venv/dev: requirements-dev.txt requirements-s3.txt .venv/run
 	$(PY) -m pip install --quiet --disable-pip-version-check -r requirements-dev.txt
 	@touch $@
 

@@ -4,6 +4,8 @@ EAGLE3_HOME            folder of everything the system writes (default ./var)
 DATABASE_URL           sqlite:///… (default, in EAGLE3_HOME) or postgres://…
 EAGLE3_DATABASE_POOL   PostgreSQL connections that a process keeps and shares among its threads (default 0: one for each thread;
                        the Procfile's web process keeps 12)
+EAGLE3_ARTIFACTS       store by which hosts without a shared disk hand files to one another: a folder or an fsspec URL such as
+                       s3://bucket/prefix (requirements-s3.txt); default: none, the hosts share EAGLE3_HOME's folders
 REDIS_URL              redis://… or unix://PATH (default: the system's own Valkey on a socket in EAGLE3_HOME)
 EAGLE3_SECRET_KEY      default: generated once, kept in EAGLE3_HOME/secret_key
 EAGLE3_ALLOWED_HOSTS   comma-separated names that the site answers to (default: localhost)
@@ -43,6 +45,7 @@ with contextlib.suppress(OSError):  # the system check eagle3web.E001 says what 
     EAGLE3_HOME.mkdir(parents=True, exist_ok=True)
 EAGLE3_HOST: str = env.str("EAGLE3_HOST", socket.gethostname())
 EAGLE3_HOST_TAGS: list[str] = env.list("EAGLE3_HOST_TAGS", default=[])
+EAGLE3_ARTIFACTS: str = env.str("EAGLE3_ARTIFACTS", "")
 EAGLE3_IMPORT_ROOT = Path(env.str("EAGLE3_IMPORT_ROOT", str(EAGLE3_HOME / "imports"))).resolve()
 
 DEBUG: bool = env.bool("EAGLE3_DEBUG", False)

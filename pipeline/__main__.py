@@ -8,9 +8,11 @@ import importlib
 import os
 import sys
 from collections.abc import Sequence
+from pathlib import Path
 from types import ModuleType
 
 from pipeline import early_stop
+from pipeline.artifacts import AttemptFolder
 
 COMMANDS = {
     "validate": ("pipeline.validate_cli", "say which rows of a file of prompts cannot be used, and why"),
@@ -36,7 +38,13 @@ def main(argv: Sequence[str]) -> int:
         _parser().parse_args(argv or ["--help"])
     name, *rest = argv
     module, parser = command(name)
-    code: int = module.run(parser.parse_args(rest))
+    args = parser.parse_args(rest)
+    folder = AttemptFolder(Path(rest[0])) if name in STAGES and rest else None
+    if folder is not None and os.environ.get("EAGLE3_ARTIFACTS") and folder.config.is_file():
+        exchange = importlib.import_module("pipeline.artifact_exchange")
+        code: int = exchange.exchanging(name, folder, lambda: module.run(args))
+    else:
+        code = module.run(args)
     return code
 
 

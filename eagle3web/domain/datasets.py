@@ -19,6 +19,7 @@ from eagle3web.domain.import_files import shown_name
 from eagle3web.domain.launch import environment
 from eagle3web.enums import RevisionState
 from eagle3web.models import Dataset, DatasetRevision, Project, User
+from pipeline.artifact_store import ArtifactStore
 from pipeline.artifacts import Home
 from pipeline.datasets.demo.catalogue import demo_sources
 from pipeline.datasets.demo.source import import_demo_source
@@ -169,12 +170,20 @@ def run_import(revision: DatasetRevision, path: Path, *, tokenizer: PromptTokeni
             report=report,
         )
         lengths = measure_prompts(imported.folder, imported.count, tokenizer) if tokenizer else {}
+        _publish(imported.folder)
     except (PipelineError, OSError, ImportCancelled) as error:
         return _fail(revision, _in_words(error, revision), report)
     except BaseException as error:
         _fail(revision, f"the import broke: {type(error).__name__}: {error}", report)
         raise
     return _finish(revision, imported, lengths)
+
+
+def _publish(folder: Path) -> None:
+    """Hand the prompts to hosts whose disks are their own. Raises ConfigError, OSError."""
+    if settings.EAGLE3_ARTIFACTS:
+        name = str(folder.relative_to(settings.EAGLE3_HOME))
+        ArtifactStore(settings.EAGLE3_ARTIFACTS).publish(folder, name, host=settings.EAGLE3_HOST)
 
 
 def import_demo(home: Path, *, user: User | None) -> Iterator[DatasetRevision]:

@@ -1,0 +1,105 @@
+"""Folders that hosts without a shared disk hand to one another: a directory that both reach, or a bucket.
+
+    URL/blobs/ab/abcdef…       the bytes of one file, named by their SHA-256: written once, never changed
+    URL/trees/NAME.json        which files a folder has: {"host": …, "files": {path: [sha256, size]}}; written last
+
+A reader sees the tree from before or the new one, and every file is compared with its hash before it gets its name.
+"""
+
+import json
+import logging
+import os
+import tempfile
+from pathlib import Path
+from typing import Any
+
+import fsspec
+from fsspec.utils import get_protocol
+
+from pipeline.artifacts import naming_full_disks, sha256_file
+from pipeline.errors import ConfigError, DataError
+
+Files = dict[str, tuple[str, int]]
+"""Path below the folder → SHA-256 and bytes."""
+PRIVATE = "."
+"""Files whose name begins so are unfinished, or of this host only."""
+log = logging.getLogger(__name__)
+
+
+class ArtifactStore:
+    def __init__(self, url: str) -> None:
+        """Raises ConfigError for an address that nothing here can reach."""
+        try:
+            self._files: Any = fsspec.filesystem(get_protocol(url))
+        except (ImportError, ValueError) as error:
+            raise ConfigError(f"EAGLE3_ARTIFACTS: {url} cannot be reached: {error}") from error
+        self._root = str(self._files._strip_protocol(url)).rstrip("/")
+
+    def publish(self, folder: Path, name: str, *, host: str) -> Files:
+        """Hand over the folder as it is now, in place of what had this name. Sends only files that nobody sent before."""
+        found: Files = {}
+        for path in sorted(folder.rglob("*")):
+            relative = path.relative_to(folder)
+            if path.is_file() and not any(part.startswith(PRIVATE) for part in relative.parts):
+                found[str(relative)] = self._put(path)
+        self._files.makedirs(self._tree(name).rpartition("/")[0], exist_ok=True)
+        self._files.pipe_file(self._tree(name), json.dumps({"host": host, "files": found}).encode())
+        return found
+
+    def fetch(self, name: str, folder: Path, *, host: str) -> bool:
+        """Bring the folder that has this name here; False when nobody published it.
+
+        Files that are here and differ are replaced, unless this `host` itself published last: then it has the newer ones. Files
+        of which the tree says nothing stay. Raises DataError for bytes that are not what the tree says, DiskFullError.
+        """
+        tree = self._read_tree(name)
+        if tree is None:
+            return False
+        for relative, (digest, size) in tree["files"].items():
+            path = folder / relative
+            if not path.resolve().is_relative_to(folder.resolve()):
+                raise DataError(f"{name}: {relative} leads out of its folder")
+            if path.exists() and (tree["host"] == host or (path.stat().st_size == size and sha256_file(path) == digest)):
+                continue
+            self._get(digest, path)
+        return True
+
+    def has(self, name: str) -> bool:
+        return bool(self._files.exists(self._tree(name)))
+
+    def _put(self, path: Path) -> tuple[str, int]:
+        digest, size = sha256_file(path), path.stat().st_size
+        blob = self._blob(digest)
+        if not self._files.exists(blob):
+            self._files.makedirs(blob.rpartition("/")[0], exist_ok=True)
+            self._files.put_file(str(path), blob)
+        return digest, size
+
+    def _get(self, digest: str, path: Path) -> None:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with naming_full_disks(path.name, path.parent):
+            descriptor, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+            os.close(descriptor)
+            try:
+                self._files.get_file(self._blob(digest), name)
+                if sha256_file(Path(name)) != digest:
+                    raise DataError(f"{path.name}: the store has other bytes than it says (SHA-256 {digest[:12]}…)")
+                Path(name).replace(path)
+            except BaseException:
+                Path(name).unlink(missing_ok=True)
+                raise
+
+    def _read_tree(self, name: str) -> dict[str, Any] | None:
+        try:
+            found = json.loads(self._files.cat_file(self._tree(name)))
+            return {"host": str(found["host"]), "files": dict(found["files"])}
+        except FileNotFoundError:
+            return None
+        except (ValueError, KeyError, TypeError) as error:
+            raise DataError(f"{name}: the store's list of its files cannot be read: {error}") from error
+
+    def _tree(self, name: str) -> str:
+        return f"{self._root}/trees/{name}.json"
+
+    def _blob(self, digest: str) -> str:
+        return f"{self._root}/blobs/{digest[:2]}/{digest}"

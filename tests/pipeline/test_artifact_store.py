@@ -1,0 +1,117 @@
+"""Folders that travel by a store: immutable, compared with their hashes, the same from a directory and from a bucket."""
+
+import os
+import socket
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from eagle3web.system.processes import free_port
+from pipeline.artifact_store import ArtifactStore
+from pipeline.errors import ConfigError, DataError
+from tests.support.servers import wait_until
+
+
+def accepts(port: int) -> bool:
+    with socket.socket() as trying:
+        return trying.connect_ex(("127.0.0.1", port)) == 0
+
+
+@pytest.fixture(scope="session")
+def bucket() -> Iterator[str]:
+    """A bucket of a local server that speaks S3; its address stands in the environment, as boto's clients read it."""
+    port = free_port()
+    before = dict(os.environ)
+    process = subprocess.Popen(
+        [sys.executable, "-W", "ignore", "-m", "moto.server", "-H", "127.0.0.1", "-p", str(port)],
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )
+    os.environ |= {
+        "AWS_ENDPOINT_URL_S3": f"http://127.0.0.1:{port}", "AWS_ACCESS_KEY_ID": "test", "AWS_SECRET_ACCESS_KEY": "test",
+        "AWS_DEFAULT_REGION": "us-east-1",
+    }  # fmt: skip
+    try:
+        wait_until(lambda: accepts(port), "the bucket's server answers", 60)
+        ArtifactStore("s3://eagle3/x")._files.mkdir("eagle3")
+        yield "s3://eagle3/team"
+    finally:
+        process.kill()
+        process.wait()
+        os.environ.clear()
+        os.environ |= before
+
+
+@pytest.fixture(params=["folder", pytest.param("s3", marks=pytest.mark.slow)])
+def store(request: pytest.FixtureRequest, tmp_path: Path) -> ArtifactStore:
+    if request.param == "folder":
+        return ArtifactStore(str(tmp_path / "store"))
+    return ArtifactStore(f"{request.getfixturevalue('bucket')}/{tmp_path.name}")
+
+
+@pytest.fixture
+def made(tmp_path: Path) -> Path:
+    """What host a wrote."""
+    folder = tmp_path / "a"
+    (folder / "B1").mkdir(parents=True)
+    (folder / "B1" / "part-00001.jsonl").write_text("one\n")
+    (folder / "manifest.json").write_text("{}")
+    (folder / ".part-00002.jsonl.tmp").write_text("unfinished")
+    return folder
+
+
+def test_another_host_reads_what_was_published(store: ArtifactStore, made: Path, tmp_path: Path) -> None:
+    there = tmp_path / "b"
+    assert not store.has("projects/kimi/responses")
+    assert not store.fetch("projects/kimi/responses", there, host="b")
+    assert set(store.publish(made, "projects/kimi/responses", host="a")) == {"B1/part-00001.jsonl", "manifest.json"}
+    assert store.fetch("projects/kimi/responses", there, host="b")
+    assert (there / "B1" / "part-00001.jsonl").read_text() == "one\n"
+    assert sorted(path.name for path in there.rglob("*")) == ["B1", "manifest.json", "part-00001.jsonl"]
+
+
+def test_newer_files_replace_older_ones_but_never_the_publishers_own(store: ArtifactStore, made: Path, tmp_path: Path) -> None:
+    there, part = tmp_path / "b", "B1/part-00001.jsonl"
+    store.publish(made, "r", host="a")
+    store.fetch("r", there, host="b")
+    (there / part).write_text("one\ntwo\n")
+    store.publish(there, "r", host="b")
+    (there / part).write_text("one\ntwo\nthree\n")
+    store.fetch("r", there, host="b")
+    store.fetch("r", made, host="a")
+    assert ((there / part).read_text(), (made / part).read_text()) == ("one\ntwo\nthree\n", "one\ntwo\n")
+
+
+def test_equal_files_are_kept_once(made: Path, tmp_path: Path) -> None:
+    store = ArtifactStore(str(tmp_path / "store"))
+    for name in ("first", "second"):
+        store.publish(made, name, host="a")
+    assert len([path for path in (tmp_path / "store" / "blobs").rglob("*") if path.is_file()]) == 2
+
+
+def test_bytes_that_are_not_what_they_are_called_are_refused(made: Path, tmp_path: Path) -> None:
+    store = ArtifactStore(str(tmp_path / "store"))
+    store.publish(made, "r", host="a")
+    for blob in (tmp_path / "store" / "blobs").rglob("*"):
+        if blob.is_file():
+            blob.write_text("rotten")
+    with pytest.raises(DataError, match="the store has other bytes than it says"):
+        store.fetch("r", tmp_path / "b", host="b")
+    assert [path for path in (tmp_path / "b").rglob("*") if path.is_file()] == []
+
+
+def test_paths_that_lead_out_are_refused(made: Path, tmp_path: Path) -> None:
+    store = ArtifactStore(str(tmp_path / "store"))
+    store.publish(made, "r", host="a")
+    tree = tmp_path / "store" / "trees" / "r.json"
+    tree.write_text(tree.read_text().replace("manifest.json", "../../evil"))
+    with pytest.raises(DataError, match="leads out of its folder"):
+        store.fetch("r", tmp_path / "b", host="b")
+
+
+def test_unknown_kind_of_address_is_told() -> None:
+    with pytest.raises(ConfigError, match="EAGLE3_ARTIFACTS: nonsense://x cannot be reached"):
+        ArtifactStore("nonsense://x")
