@@ -34,10 +34,12 @@ def make_pages(user: User, folder: Path) -> dict[str, str]:
     project = make.project(slug="kimi", name="Kimi-K2.5 drafter")
     empty = make.project(slug="empty", name="Nothing yet")
     run = _generation(project, user, folder)
-    trained, measured, extracted = (_later_stage(project, stage) for stage in ("train", "benchmark", "extract"))
+    stages = ("train", "benchmark", "extract", "serve")
+    trained, measured, extracted, serving = (_later_stage(project, stage) for stage in stages)
     told.tell(trained, told.training(trained, first=0, last=400))
     told.tell(measured, [(1, told.measured(5)), *((2, row) for row in told.results()), (3, told.drafted())])
     told.tell(extracted, [(1, told.extraction())])
+    told.tell(serving, [(1, told.server_started(drafter="r2 step 400")), (2, told.server_ready()), (3, told.server_measured())])
     queued = make.run(project, title="waits")
     failed = make.attempt(make.run(project), status="failed", reason="CUDA out of memory", signal=9)
     _machines(run)
@@ -74,6 +76,8 @@ def make_pages(user: User, folder: Path) -> dict[str, str]:
         "extraction": f"/runs/{extracted.run_id}/",
         "training": f"/runs/{trained.run_id}/",
         "measuring": f"/runs/{measured.run_id}/",
+        "server": f"/runs/{serving.run_id}/",
+        "drafter": f"/runs/{serving.run_id}/drafter/",
         "queued run": f"/runs/{queued.pk}/",
         "failed run": f"/runs/{failed.run_id}/",
         "stop": f"/runs/{run.run_id}/stop/",

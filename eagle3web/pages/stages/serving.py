@@ -79,7 +79,8 @@ def served(attempt: Attempt, *, forecast: bool) -> Served | None:
 
 def context(run: Run, attempt: Attempt, forecast: bool) -> Context:
     """No query."""
-    return {"served": served(attempt, forecast=forecast), "kept": "its log and what was measured"}
+    name = run.config.get("engine") or f"r{run.pk}"
+    return {"served": served(attempt, forecast=forecast), "engine_name": name, "kept": "its log and what was measured"}
 
 
 def details(run: Run, attempt: Attempt, up_to: int) -> Context:

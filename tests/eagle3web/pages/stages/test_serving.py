@@ -1,7 +1,9 @@
 from pathlib import Path
 
 import pytest
+from django.test import Client
 from django.utils import timezone
+from pytest_django import DjangoAssertNumQueries
 
 from eagle3web.models import Attempt, MetricPoint
 from eagle3web.pages.run import RunPage
@@ -78,3 +80,15 @@ def test_idle_server_is_running_not_waiting_for_anything(attempt: Attempt) -> No
     assert first is not None
     assert last is not None
     assert last > first
+
+
+def test_page_takes_few_queries_and_offers_what_fits_a_server(
+    attempt: Attempt, client: Client, django_assert_max_num_queries: DjangoAssertNumQueries
+) -> None:
+    told.tell(attempt, [(0, told.server_started(drafter="x")), (1, told.server_ready()), (2, told.server_measured())])
+    client.force_login(factories.user(permissions=("view_run", "change_run")))
+    with django_assert_max_num_queries(45):
+        html = client.get(f"/runs/{attempt.run_id}/attempts/1/").content.decode()
+    assert "Accept length" in html
+    assert f"/runs/{attempt.run_id}/drafter/" in html
+    assert f"/runs/{attempt.run_id}/pause/" not in html
