@@ -6,6 +6,7 @@ from django import forms
 from django.core.validators import RegexValidator
 from django.db.models import QuerySet
 
+from eagle3web.domain.serving import drafter_folder
 from eagle3web.forms import dress
 from eagle3web.models import Checkpoint, Project, Run
 from eagle3web.stage_forms import NAMING, OFFERED, StageForm
@@ -158,4 +159,6 @@ class DrafterForm(forms.Form):
         field = self.fields["checkpoint"]
         if isinstance(field, forms.ModelChoiceField):
             field.queryset = newest_checkpoints(run.project)
+            # What it has, so that nobody takes it away by leaving the choice alone.
+            field.initial = field.queryset.filter(path=drafter_folder(run)).first()
         dress(self)

@@ -3,7 +3,7 @@
 from django.db import transaction
 
 from eagle3web.domain import audit, controls
-from eagle3web.domain.plans.serve import drafting
+from eagle3web.domain.plans.serve import drafting, last_swap
 from eagle3web.domain.runs import NotAllowedNow
 from eagle3web.enums import RunStatus, Stage
 from eagle3web.models import Attempt, Checkpoint, Run, User
@@ -29,6 +29,12 @@ def swap_drafter(run: Run, checkpoint: Checkpoint | None, *, user: User | None) 
         if row.status not in {RunStatus.STARTING, RunStatus.RUNNING} or controls.send(row, message, user=user) is None:
             raise NotAllowedNow(f"{row} is {row.status}; only a running server can be told to draft with another checkpoint")
         audit.record(user, "run.swap_drafter", run, drafter=message.name or "none")
+
+
+def drafter_folder(run: Run) -> str:
+    """Of the drafter that the run is to have, as far as people asked; empty for none."""
+    swap = last_swap(run)
+    return str(run.config.get("drafter", "")) if swap is None else swap.drafter
 
 
 def drafter_of(attempt: Attempt) -> str:

@@ -3,6 +3,7 @@
 import pytest
 from django.test import Client
 
+from eagle3web.domain import serving
 from eagle3web.models import Checkpoint, Project, Run
 from eagle3web.serve_forms import DrafterForm
 from tests.eagle3web.views.conftest import client_of
@@ -98,6 +99,16 @@ def test_drafters_of_other_projects_and_without_files_are_not_offered(project: P
     factories.checkpoint(checkpoint.attempt, step=500, path="/gone", removed_at=checkpoint.saved_at)
     form = DrafterForm(run=factories.run(project, stage="serve"))
     assert [row.pk for row in form.fields["checkpoint"].queryset] == [checkpoint.pk]  # type: ignore[attr-defined]
+
+
+def test_present_drafter_is_chosen_until_somebody_chooses_another(project: Project, checkpoint: Checkpoint) -> None:
+    newer = factories.checkpoint(checkpoint.attempt, step=500, path="/newer")
+    run = factories.run(project, stage="serve", config={"drafter": checkpoint.path})
+    assert DrafterForm(run=run).fields["checkpoint"].initial == checkpoint
+    serving.swap_drafter(factories.attempt(run).run, newer, user=None)
+    assert DrafterForm(run=run).fields["checkpoint"].initial == newer
+    serving.swap_drafter(run, None, user=None)
+    assert DrafterForm(run=run).fields["checkpoint"].initial is None
 
 
 def test_viewers_start_no_server(project: Project) -> None:

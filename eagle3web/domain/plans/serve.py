@@ -43,9 +43,13 @@ def with_swaps(run: Run) -> dict[str, Any]:
     """The run's own config, with the drafter that somebody last asked for, and a name for its engine."""
     config = from_mapping(ServeConfig, run.config)
     found = to_json(config) | {"engine": config.engine or f"r{run.pk}"}
-    asked = ControlMessage.objects.filter(attempt__run=run, kind=SwapDrafter.kind).order_by("id").last()
-    if asked is not None:
-        swap = SwapDrafter(**asked.payload)
+    if (swap := last_swap(run)) is not None:
         found |= asdict(swap) | {"drafter_name": swap.name, "speculation": "drafter" if swap.drafter else "none"}
         del found["name"]
     return found
+
+
+def last_swap(run: Run) -> SwapDrafter | None:
+    """The drafter that somebody last asked for, while the run stood."""
+    asked = ControlMessage.objects.filter(attempt__run=run, kind=SwapDrafter.kind).order_by("id").last()
+    return SwapDrafter(**asked.payload) if asked is not None else None
