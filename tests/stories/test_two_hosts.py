@@ -1,16 +1,18 @@
 """Two hosts: each carries out and judges its own attempts, and one that falls silent is judged by the other."""
 
+import signal
 import time
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from eagle3web.models import Host, Run
+from eagle3web.domain import hosts
+from eagle3web.models import Host, Lease, Run
 from tests.support.servers import wait_until
 from tests.support.stub_engine import Behaviour
 from tests.support.system import System
-from tests.support.world import World, kill, world
+from tests.support.world import World, check_copies, is_gone, kill, world
 
 pytestmark = [pytest.mark.slow]
 OTHER = "worker@gpu-01"
@@ -68,3 +70,33 @@ def test_the_attempts_of_a_host_that_died_are_lost_after_thirty_seconds(here: Wo
     here.wait_status(run, "running")
     here.wait_answers(run, here.answers(run) + 4)
     assert here.attempt(run, 2).host == "gpu-01"
+
+
+def test_a_host_that_comes_back_stores_what_it_did_and_its_run_stays_lost(here: World, run: Run) -> None:
+    attempt = here.attempt(run, 1)
+    wait_until(lambda: Host.objects.get(name="test-host").steady_since is not None, "the first host has reported")
+    time.sleep(31)  # until the first host has been heard for long enough to judge another one
+    # As a machine that sleeps, or whose network is cut: worker and supervisor are there, and nobody hears them.
+    worker = here.system.processes[OTHER].pid
+    for pid in (worker, attempt.supervisor_pid):
+        kill(pid, signal.SIGSTOP)
+    here.wait_status(run, "lost")
+    told = here.answers(run)
+    assert Lease.objects.filter(attempt=attempt).count() == 0
+    for pid in (attempt.supervisor_pid, worker):
+        kill(pid, signal.SIGCONT)
+    wait_until(lambda: is_gone(attempt.supervisor_pid, attempt.supervisor_started), "its supervisor ends by itself", 60)
+    wait_until(lambda: not here.of_attempts(), "and so does the stage", 20)
+    run.refresh_from_db()
+    assert run.status == "lost"
+    wait_until(lambda: here.answers(run) == here.recount()["B1"].answers, "what it did meanwhile is stored", 40)
+    assert here.answers(run) >= told
+    check_copies(attempt)
+
+    hosts.drain(Host.objects.get(name="test-host"), user=None)
+    here.resume(run)
+    here.wait_status(run, "running")
+    assert here.attempt(run, 2).host == "gpu-01"
+    here.wait_answers(run, here.answers(run) + 4)
+    found = here.recount()["B1"]
+    assert (found.duplicates, found.unreadable) == (0, 0)
