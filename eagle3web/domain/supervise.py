@@ -84,7 +84,9 @@ class Supervisor:
         else:
             self._watch(stage)
             code = stage.reap()
-            ended = verdict.Exit.from_returncode(code, hint=self._hint(killed=code < 0))
+            full = self._full_disk()
+            hint = full or ("" if code < 0 else _last_line(self._folder.log))
+            ended = verdict.Exit.from_returncode(code, hint=hint, disk_full=bool(full))
             log.info("the stage ended: %s", ended.words)
             self._database.until_done(lambda: self._finish(ended), give_up=self._was_signalled)
         pokes.flush(timeout_s=1)
@@ -224,12 +226,10 @@ class Supervisor:
         if not attempts.mark(self._attempt, old=AttemptStatus.LIVE, new=status, reason=reason, **fields):
             log.info("%s had ended already", self._attempt)
 
-    def _hint(self, *, killed: bool) -> str:
-        """What else explains an exit without a last word. What was logged last does not explain a signal."""
+    def _full_disk(self) -> str:
+        """In words, when no room is left; what else was logged last does not explain an end then."""
         free = shutil.disk_usage(self._folder.path).free
-        if free < FULL_DISK:
-            return f"the disk is full: {free} bytes free in {self._folder.path}"
-        return "" if killed else _last_line(self._folder.log)
+        return f"the disk is full: {free} bytes free in {self._folder.path}" if free < FULL_DISK else ""
 
     def _is_due(self, what: str, every: float) -> bool:
         now = time.monotonic()

@@ -21,11 +21,14 @@ class Exit:
     signal: int | None = None
     hint: str = ""
     """What else was seen, such as a full disk or the last line of the log."""
+    disk_full: bool = False
+    """Whether the hint speaks of a full disk: then there was no room for a last word either."""
 
     @classmethod
-    def from_returncode(cls, returncode: int, *, hint: str = "") -> "Exit":
+    def from_returncode(cls, returncode: int, *, hint: str = "", disk_full: bool = False) -> "Exit":
         """From subprocess's number, which is negative for a signal."""
-        return cls(signal=-returncode, hint=hint) if returncode < 0 else cls(code=returncode, hint=hint)
+        code, signal = (None, -returncode) if returncode < 0 else (returncode, None)
+        return cls(code=code, signal=signal, hint=hint, disk_full=disk_full)
 
     @property
     def words(self) -> str:
@@ -58,6 +61,8 @@ def judge(ended: Exit, last: Event | None, *, stop_reason: str = "") -> Verdict:
         return Verdict(status=AttemptStatus.FAILED, reason=ended.words)
     if ended.code == EXIT_FINISHED:
         return Verdict(status=AttemptStatus.FAILED, reason="crashed: it ended without saying that it finished (exit code 0)")
+    if ended.disk_full:
+        return Verdict(status=AttemptStatus.FAILED, reason=f"failed: {ended.hint}")
     return Verdict(status=AttemptStatus.FAILED, reason=f"crashed: {ended.words}")
 
 

@@ -13,7 +13,7 @@ from tests.support.servers import wait_until
 
 GARBAGE = b"\0\xff{garbage"
 PARTS = "responses/*/part-*.jsonl"
-CATCH_S = 40.0
+CATCH_S = 25.0
 
 
 def crash(world: FaultWorld, stage: str, pattern: str, draw: Random) -> list[Path]:

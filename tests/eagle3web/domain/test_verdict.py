@@ -2,7 +2,8 @@
 
 import pytest
 
-from eagle3web.domain.verdict import Exit, judge, judge_unseen
+from eagle3web.domain.verdict import Exit, Verdict, judge, judge_unseen
+from eagle3web.enums import AttemptStatus
 from pipeline.event import Event
 from pipeline.events import StageFailed, StageFinished, StageInterrupted, Warned
 
@@ -35,6 +36,12 @@ INTERRUPTED = StageInterrupted(reason="stopped by ada")
 def test_judge_compares_exit_and_last_word(returncode: int, last: Event | None, asked: str, status: str, reason: str) -> None:
     verdict = judge(Exit.from_returncode(returncode), last, stop_reason=asked)
     assert (verdict.status, verdict.reason) == (status, reason)
+
+
+def test_a_full_disk_is_the_reason_of_an_end_that_found_no_room_for_its_last_word() -> None:
+    full = Exit.from_returncode(1, hint="the disk is full: 0 bytes free in /runs", disk_full=True)
+    assert judge(full, None) == Verdict(status=AttemptStatus.FAILED, reason="failed: the disk is full: 0 bytes free in /runs")
+    assert judge(full, FAILED).reason == "failed: disk full while writing part-00001.jsonl"
 
 
 def test_exit_words_carry_the_hint() -> None:

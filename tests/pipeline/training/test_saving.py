@@ -67,5 +67,5 @@ def test_a_stray_file_is_swept_like_a_folder(tmp_path: Path) -> None:
 def test_a_damaged_manifest_is_named(tmp_path: Path) -> None:
     (tmp_path / "step-000010").mkdir()
     (tmp_path / "step-000010" / "manifest.json").write_text("{")
-    with pytest.raises(DataError, match=r"step-000010/manifest\.json: no JSON"):
+    with pytest.raises(DataError, match=r"step-000010/manifest\.json: damaged, no JSON"):
         saving.best_checkpoint(tmp_path)
