@@ -46,6 +46,11 @@ class ServeForm(StageForm):
     shape = forms.CharField(
         initial="3/1/4", max_length=20, label="Draft shape", help_text="steps/topk/draft tokens, as SGLang names them."
     )
+    states = forms.ChoiceField(
+        required=False,
+        label="Leaves behind",
+        choices=[("", "nothing"), ("yes", "hidden states of prompts, for extractions on its host; then it does not draft")],
+    )
     engine = forms.CharField(
         required=False,
         max_length=80,
@@ -103,7 +108,7 @@ class ServeForm(StageForm):
         initial=30, min_value=0, max_value=3600, label="Seconds to drain", help_text="For running requests, before it ends."
     )
     groups = (
-        ("What is served", ("checkpoint", "lookup", "shape", "dtype")),
+        ("What is served", ("checkpoint", "lookup", "shape", "states", "dtype")),
         ("Where it answers", ("engine", "listen", "port", "reached_as")),
         ("Device and memory", (
             "device", "tensor_parallel", "memory_fraction", "kv_cache_dtype", "max_total_tokens", "hierarchical_cache",
@@ -141,6 +146,7 @@ class ServeForm(StageForm):
         )  # fmt: skip
         return {name: chosen[name] for name in same} | {
             "host": chosen["listen"],
+            "states": chosen["states"],
             "hierarchical_cache": bool(chosen["hierarchical_cache"]),
             "speculation": "lookup" if chosen["lookup"] and not chosen["checkpoint"] else "none",
             "restart": {"when": chosen["restart"], "most": chosen["most"]},

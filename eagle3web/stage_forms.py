@@ -11,6 +11,7 @@ from django.forms import BoundField
 from eagle3web.domain.chains import Naming
 from eagle3web.domain.clones import CLONED, preset_of, settings_of
 from eagle3web.domain.plans.devices import ANY_DEVICE
+from eagle3web.domain.plans.serve import FOR_EXTRACTION
 from eagle3web.domain.presets import PRESETS
 from eagle3web.enums import EngineProtocol, Stage
 from eagle3web.forms import RowChoices, RunForm, dress
@@ -237,8 +238,20 @@ class ExtractForm(StageForm, StorageFields):
         initial=1,
         help_text="Runs that read a share of the answers each, on a GPU or a host of its own. Training takes all of them.",
     )
-    groups = (("Extract hidden states", ("source", "storage_dtype", "parts")), ("Name and place", NAMING))
+    server = RunChoice(
+        queryset=Run.objects.none(),
+        required=False,
+        label="Read by",
+        empty_label="transformers, in the run's own process",
+        help_text="Or by an SGLang server on the same host that leaves hidden states: for models too large for transformers.",
+    )
+    groups = (("Extract hidden states", ("source", "storage_dtype", "parts", "server")), ("Name and place", NAMING))
     offers = {"source": (Stage.GENERATE,)}
+
+    def offer(self, project: Project) -> None:
+        field = self.fields["server"]
+        if isinstance(field, forms.ModelChoiceField):
+            field.queryset = newest(project, Stage.SERVE).filter(config__states=FOR_EXTRACTION)
 
     def clean_parts(self) -> int:
         parts: int | None = self.cleaned_data["parts"]

@@ -68,6 +68,10 @@ class Home:
         """Hidden states that engines keep while they generate."""
         return self.path / "projects" / project / "hidden" / "captured"
 
+    def states(self, project: str, run_id: int) -> Path:
+        """Where the server of a serve run leaves hidden states for a moment."""
+        return self.path / "projects" / project / "states" / str(run_id)
+
     def checkpoints(self, project: str, run_id: int) -> Path:
         return self.path / "projects" / project / "checkpoints" / str(run_id)
 

@@ -14,7 +14,7 @@ PLANNED = frozenset(
     {
         "project", "target", "tokenizer", "responses", "datasets", "exclusions", "hidden", "checkpoints", "source", "drafter",
         "drafter_name", "output", "prompts", "held_out_share", "chat_template", "chat_template_kwargs", "device",
-        "devices", "python", "speculation",
+        "devices", "python", "speculation", "states",
     }
 )  # fmt: skip
 """Keys that follow from the project and from what a run is made of: these are planned anew."""
@@ -55,7 +55,12 @@ def _generate(run: Run) -> dict[str, Any]:
 
 
 def _extract(run: Run) -> dict[str, Any]:
-    return {"source": _sources(run)[0], "storage_dtype": run.config["storage_dtype"], "parts": run.config.get("parts", 1)}
+    return {
+        "source": _sources(run)[0],
+        "storage_dtype": run.config["storage_dtype"],
+        "parts": run.config.get("parts", 1),
+        "server": run.config.get("server", "").removeprefix("r") or None,
+    }
 
 
 def _train(run: Run) -> dict[str, Any]:
@@ -97,6 +102,7 @@ def _serve(run: Run) -> dict[str, Any]:
     return {name: config[name] for name in same} | {
         "checkpoint": Checkpoint.objects.filter(path=config["drafter"], removed_at=None).last() if config["drafter"] else None,
         "listen": config["host"],
+        "states": "yes" if config.get("states") else "",
         "lookup": "yes" if config["speculation"] == "lookup" else "",
         "shape": str(DraftShape(**config["shape"])),
         "hierarchical_cache": "yes" if config["hierarchical_cache"] else "",

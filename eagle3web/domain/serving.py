@@ -20,6 +20,8 @@ def swap_drafter(run: Run, checkpoint: Checkpoint | None, *, user: User | None) 
     """
     if run.stage != Stage.SERVE:
         raise NotAllowedNow(f"{run} serves nothing")
+    if checkpoint is not None and run.config.get("states"):
+        raise NotAllowedNow(f"{run} leaves hidden states for extraction, and does not draft")
     if checkpoint is not None and checkpoint.project_id != run.project_id:
         raise ConfigError(f"{checkpoint} belongs to another project")
     drafts = drafting(checkpoint) if checkpoint else {"drafter": "", "drafter_name": ""}

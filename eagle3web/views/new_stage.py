@@ -45,7 +45,8 @@ def _start_pipeline(form: Any, user: User) -> list[Run]:  # noqa: ANN401  (one o
 
 def _start_extract(form: Any, user: User) -> list[Run]:  # noqa: ANN401
     config = form.kept() | {"storage_dtype": form.cleaned_data["storage_dtype"]}
-    source, parts = form.cleaned_data["source"], form.cleaned_data["parts"]
+    source, parts, server = (form.cleaned_data[name] for name in ("source", "parts", "server"))
+    config["server"] = str(server.pk) if server else ""
     return chains.start_extracts(source, parts=parts, user=user, config=config, **form.naming())
 
 

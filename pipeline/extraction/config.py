@@ -28,6 +28,10 @@ class ExtractConfig:
     """Of the target while it reads; auto: bfloat16 on a GPU, float32 on a CPU."""
     device: str = "auto"
     """auto, cpu, cuda, cuda:N, or `map` for a target that spans several GPUs."""
+    server: str = ""
+    """Address of an SGLang server that holds the target, http://HOST:PORT; empty loads it here."""
+    states: str = ""
+    """Folder in which that server leaves hidden states, as this process sees it."""
     batch_tokens: int = 4096
     """Most tokens, padding included, that the target reads at once."""
     max_length: int = 4096
@@ -45,6 +49,8 @@ class ExtractConfig:
     def __post_init__(self) -> None:
         if not 1 <= self.part <= self.parts:
             raise ConfigError(f"part {self.part} of {self.parts}: parts are counted from 1")
+        if bool(self.server) != bool(self.states):
+            raise ConfigError("a server goes with the folder in which it leaves hidden states: name both, or none")
         if not self.datasets:
             raise ConfigError("no dataset was chosen: there is nothing to extract from")
         if self.batch_tokens < 1 or self.max_length < 3 or self.shard_bytes < 1:

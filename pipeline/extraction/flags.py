@@ -41,6 +41,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("--device", default="auto", help="auto, cpu, cuda, cuda:N, or map for several GPUs (default: %(default)s)")
     add("--batch-tokens", type=int, default=4096, metavar="N", help="read at once, padding included (default: %(default)s)")
     add("--max-length", type=int, default=4096, metavar="N", help="longest prompt + answer (default: %(default)s)")
+    add("--server", default="", metavar="URL", help="an SGLang server that holds the target (see serve --states)")
+    add("--states", type=Path, metavar="FOLDER", help="where that server leaves hidden states")
     add("--part", type=_part, default=(1, 1), metavar="N/OF", help="one share of the answers, for several GPUs or hosts")
     add_supervision_flags(parser)
 
@@ -60,6 +62,8 @@ def make_attempt(args: argparse.Namespace) -> AttemptFolder:
         storage_dtype=args.storage_dtype,
         compute_dtype=args.compute_dtype,
         device=args.device,
+        server=args.server,
+        states=str(args.states or ""),
         batch_tokens=args.batch_tokens,
         max_length=args.max_length,
         part=args.part[0],

@@ -15,6 +15,7 @@ from pipeline.extraction.forecast import require_room
 from pipeline.extraction.padding import length_batches
 from pipeline.extraction.provenance import answers_inputs, greedy_datasets
 from pipeline.extraction.pulse import Pulse
+from pipeline.extraction.sglang_target import SglangTarget
 from pipeline.extraction.shares import own
 from pipeline.extraction.states import Target
 from pipeline.extraction.tally import EXPECTED_SHARE, Tally
@@ -98,6 +99,8 @@ class Extraction:
         config = self._config
 
         def load() -> Target:
+            if config.server:
+                return SglangTarget(config.server, Path(config.states), target=Path(config.target), layout=layout)
             return load_target(
                 Path(config.target),
                 layout,

@@ -5,7 +5,10 @@ import shutil
 from collections.abc import Mapping
 from pathlib import Path
 
+from pipeline.artifacts import read_json
+from pipeline.drafter_config import text_config
 from pipeline.errors import ConfigError
+from pipeline.feature_layers import FeatureLayers
 from pipeline.serve.config import ServeConfig
 from pipeline.serve.extra import written
 
@@ -13,6 +16,10 @@ INTERPRETER = "EAGLE3_SGLANG_PYTHON"
 """Environment variable that names the interpreter of SGLang's environment on this host."""
 CHECKOUT = Path(__file__).resolve().parent.parent.parent
 FIRST_WITH_EAGLE3 = (0, 4, 5)
+FIRST_WITH_CAPTURE = (0, 5, 23)
+PREFILL_TOKENS = 4096
+"""Of all prompts that a server reads at once for their states; it keeps memory for so many."""
+PLUGIN = CHECKOUT / "pipeline" / "sglang_plugin"
 CPU_ARGUMENTS = {
     "attention-backend": "torch_native",
     # SGLang falls back to torch_native where the CPU has no AMX, and drafts only through these two.
@@ -56,7 +63,7 @@ def server_command(config: ServeConfig, *, python: str, port: int, device: str, 
         "enable-metrics": True,
         "trust-remote-code": config.trust_remote_code or None,
     }
-    values |= _speculation(config, version)
+    values |= _speculation(config, version) | _capture(config, version)
     given = {name: value for name, value in values.items() if value is not None}
     extra = (CPU_ARGUMENTS if device == "cpu" else {}) | config.extra
     return [python, "-m", "sglang.launch_server", *written(given), *written(extra)]
@@ -78,11 +85,38 @@ def _speculation(config: ServeConfig, version: str) -> dict[str, object]:
     }
 
 
+def _capture(config: ServeConfig, version: str) -> dict[str, object]:
+    """Each prompt is read whole: SGLang keeps no states of what a cache has of it, nor of any piece but the last."""
+    if not config.states:
+        return {}
+    if version_key(version) < FIRST_WITH_CAPTURE:
+        raise ConfigError(f"SGLang {version} does not capture hidden states without a drafter; 0.5.23 does")
+    layers = FeatureLayers(config.feature_layers) if config.feature_layers else _default_layers(Path(config.target))
+    return {
+        "speculative-algorithm": "EAGLE3",
+        "enable-return-aux-hidden-states": True,
+        "return-aux-hidden-state-layer-ids": layers.sglang,
+        "disable-radix-cache": True,
+        "chunked-prefill-size": -1,
+        "max-prefill-tokens": PREFILL_TOKENS,
+    }
+
+
+def _default_layers(target: Path) -> FeatureLayers:
+    depth = text_config(read_json(target / "config.json")).get("num_hidden_layers")
+    if not isinstance(depth, int):
+        raise ConfigError(f"{target / 'config.json'}: num_hidden_layers is missing or no whole number")
+    return FeatureLayers.default(depth)
+
+
 def server_environment(config: ServeConfig, *, device: str, inherited: Mapping[str, str]) -> dict[str, str]:
     """What the server sees: our environment, no model hub, and the GPUs that it may use."""
     found = dict(inherited) | {"PYTHONUNBUFFERED": "1", "HF_HUB_OFFLINE": "1", "TRANSFORMERS_OFFLINE": "1"}
     if device == "cpu":
         found |= {"SGLANG_USE_CPU_ENGINE": "1", "TORCHDYNAMO_DISABLE": "1"}
+    if config.states:
+        path = os.pathsep.join(filter(None, (str(PLUGIN), found.get("PYTHONPATH"))))
+        found |= {"EAGLE3_STATES": config.states, "PYTHONPATH": path}
     numbers = [name.partition(":")[2] for name in config.devices if ":" in name]
     if numbers:
         found["CUDA_VISIBLE_DEVICES"] = ",".join(numbers)

@@ -44,6 +44,10 @@ class ServeConfig:
     """What the drafter is called on pages: run and step."""
     speculation: Speculation = "none"
     shape: DraftShape = field(default_factory=DraftShape)
+    states: str = ""
+    """Folder in which the server leaves the hidden states of prompts, for extraction; it then does not draft."""
+    feature_layers: tuple[int, ...] = ()
+    """Whose states those are, as transformers counts `hidden_states`; empty takes 2, L//2 and L−3."""
     host: str = "127.0.0.1"
     """Address to listen on; 0.0.0.0 for all of the machine's."""
     reached_as: str = ""
@@ -103,6 +107,8 @@ class ServeConfig:
     def _check_speculation(self) -> None:
         if (self.speculation == "drafter") != bool(self.drafter):
             raise ConfigError(f"speculation is {self.speculation}: a drafter goes with speculation “drafter”, and only with it")
+        if self.states and self.speculation != "none":
+            raise ConfigError("a server that leaves hidden states does not draft: leave out one of the two")
         if self.shape.confidence:
             raise ConfigError(f"draft shape {self.shape}: the confidence is the embedded engine's own")
 

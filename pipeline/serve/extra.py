@@ -96,8 +96,14 @@ def checked(extra: Mapping[str, Any]) -> None:
 
 
 def written(extra: Mapping[str, Any]) -> list[str]:
-    """As words of a command line."""
-    return [word for name, value in extra.items() for word in ([f"--{name}"] if value is True else [f"--{name}", str(value)])]
+    """As words of a command line; a tuple is several words behind its name."""
+    return [word for name, value in extra.items() for word in (f"--{name}", *_words(value))]
+
+
+def _words(value: Any) -> list[str]:  # noqa: ANN401  (what an argument may be)
+    if value is True:
+        return []
+    return [str(part) for part in value] if isinstance(value, tuple) else [str(value)]
 
 
 def _value(name: str, kind: str, text: str) -> int | float | str:

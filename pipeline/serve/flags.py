@@ -34,6 +34,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("--drafter", type=Path, metavar="FOLDER", help="checkpoint to draft with")
     add("--lookup", action="store_true", help="draft by prompt lookup (SGLang's NGRAM; GPUs only)")
     add("--shape", type=shape, default=DraftShape(), metavar="STEPS/TOPK/TOKENS", help="how far drafts look (default: 3/1/4)")
+    add("--states", type=Path, metavar="FOLDER", help="leave the hidden states of prompts here, for extract --server")
+    add("--layers", type=int, nargs="+", default=[], metavar="N", help="whose states those are (default: 2 L//2 L-3)")
     add("--host", default="127.0.0.1", help="address to listen on (default: %(default)s)")
     add("--port", type=int, default=30000, help="0 takes a free one (default: %(default)s)")
     add("--device", choices=("auto", "cuda", "cpu"), default="auto", help="(default: %(default)s)")
@@ -74,6 +76,8 @@ def config_of(args: argparse.Namespace) -> ServeConfig:
         drafter=str(args.drafter) if args.drafter else "",
         speculation=drafter if args.drafter else lookup if args.lookup else none,
         shape=args.shape,
+        states=str(args.states.resolve()) if args.states else "",
+        feature_layers=tuple(args.layers),
         host=args.host,
         port=args.port,
         device=args.device,

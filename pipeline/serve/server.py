@@ -34,6 +34,8 @@ class Server:
         """Starts the process. Raises ConfigError for arguments that this SGLang does not know, OSError."""
         command = server_command(config, python=place.python, port=place.port, device=place.device, version=place.version)
         environment = server_environment(config, device=place.device, inherited=os.environ)
+        if config.states:
+            Path(config.states).mkdir(mode=0o700, parents=True, exist_ok=True)
         self._config, self._place, self._emit, self.number = config, place, emit, number
         self._born = time.monotonic()
         self._ready_at: float | None = None

@@ -8,6 +8,7 @@ from django.conf import settings
 from eagle3web.domain.exclusions import exclusions_of_attempt
 from eagle3web.domain.plans.configs import with_trust
 from eagle3web.domain.plans.devices import ANY_DEVICE, device_of, several
+from eagle3web.domain.plans.extract import server_address
 from eagle3web.domain.plans.generate import with_changes
 from eagle3web.domain.plans.serve import with_swaps
 from eagle3web.enums import InputKind, Stage
@@ -31,6 +32,7 @@ def attempt_config(run: Run, *, devices: Sequence[str] = ()) -> dict[str, Any]:
         case Stage.EXTRACT:
             known["hidden"] = str(home.hidden(project, run.pk))
             known["exclusions"] = exclusions_of_attempt(run)
+            known |= server_address(run) if known.get("server") else {}
         case Stage.TRAIN:
             known["checkpoints"] = str(home.checkpoints(project, run.pk))
             known["exclusions"] = exclusions_of_attempt(run)

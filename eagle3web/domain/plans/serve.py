@@ -4,9 +4,12 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Any
 
+from django.conf import settings
+
 from eagle3web.domain.plans.configs import target_of, to_json, validate
 from eagle3web.enums import Stage
 from eagle3web.models import Checkpoint, ControlMessage, Project, Run
+from pipeline.artifacts import Home
 from pipeline.config import from_mapping
 from pipeline.control import SwapDrafter
 from pipeline.errors import ConfigError
@@ -14,6 +17,10 @@ from pipeline.serve.config import ServeConfig
 
 PLANNED = ("drafter", "drafter_name", "devices", "python")
 """Keys that nobody may choose: an interpreter would be a program of the caller's, and folders follow from runs."""
+
+
+FOR_EXTRACTION = "for extraction"
+"""`states` of a run whose server leaves hidden states: the folder follows from the run, too."""
 
 
 def serve_config(
@@ -26,6 +33,8 @@ def serve_config(
     if taken := [name for name in PLANNED if name in chosen]:
         raise ConfigError(f"{', '.join(taken)}: set by the system")
     found = {"project": project.slug, "target": target_of(project), "devices": list(devices)} | chosen
+    if found.get("states"):
+        found["states"] = FOR_EXTRACTION
     if checkpoint is not None:
         found |= drafting(checkpoint)
     return validate(Stage.SERVE, found)
@@ -39,10 +48,17 @@ def drafting(checkpoint: Checkpoint) -> dict[str, str]:
     return {"drafter": checkpoint.path, "drafter_name": name, "speculation": "drafter"}
 
 
+def engine_of(run: Run) -> str:
+    """Name of the engine that a serve run is."""
+    return str(run.config.get("engine") or f"r{run.pk}")
+
+
 def with_swaps(run: Run) -> dict[str, Any]:
     """The run's own config, with the drafter that somebody last asked for, and a name for its engine."""
     config = from_mapping(ServeConfig, run.config)
-    found = to_json(config) | {"engine": config.engine or f"r{run.pk}"}
+    found = to_json(config) | {"engine": engine_of(run)}
+    if config.states:
+        found["states"] = str(Home(settings.EAGLE3_HOME).states(run.project.slug, run.pk))
     if (swap := last_swap(run)) is not None:
         found |= asdict(swap) | {"drafter_name": swap.name, "speculation": "drafter" if swap.drafter else "none"}
         del found["name"]

@@ -64,6 +64,26 @@ def test_version_that_does_not_know_eagle3_is_refused() -> None:
         words(DRAFTING, version="0.4.4")
 
 
+def test_server_that_leaves_states_captures_layers_and_reads_prompts_whole(tmp_path: Path) -> None:
+    (tmp_path / "config.json").write_text('{"num_hidden_layers": 30}')
+    config = replace(CONFIG, target=str(tmp_path), states="/states")
+    assert words(config)[-12:] == [
+        *("--speculative-algorithm", "EAGLE3", "--enable-return-aux-hidden-states"),
+        *("--return-aux-hidden-state-layer-ids", "1", "14", "26"),
+        *("--disable-radix-cache", "--chunked-prefill-size", "-1", "--max-prefill-tokens", "4096"),
+    ]
+    assert words(replace(config, feature_layers=(3, 9)))[-8:-5] == ["--return-aux-hidden-state-layer-ids", "2", "8"]
+    found = server_environment(config, device="cuda", inherited={"PYTHONPATH": "/before"})
+    assert found["EAGLE3_STATES"] == "/states"
+    plugin, before = found["PYTHONPATH"].split(":")
+    assert (Path(plugin) / "eagle3_states.py").exists()
+    assert before == "/before"
+    with pytest.raises(ConfigError, match=r"SGLang 0\.5\.22 does not capture hidden states"):
+        words(config, version="0.5.22")
+    with pytest.raises(ConfigError, match="does not draft"):
+        replace(DRAFTING, states="/states")
+
+
 def test_cpu_has_backends_of_its_own_which_extra_arguments_change() -> None:
     found = words(replace(CONFIG, extra={"attention-backend": "torch_sdpa"}), device="cpu")
     assert found[found.index("--attention-backend") + 1] == "torch_sdpa"

@@ -1,5 +1,7 @@
 """The config of a server, and of its next attempt."""
 
+from pathlib import Path
+
 import pytest
 
 from eagle3web.domain import chains, controls, plans
@@ -50,6 +52,14 @@ def test_attempt_drafts_with_what_somebody_last_asked_for(checkpoint: Checkpoint
     controls.leave(attempt, SwapDrafter(drafter="", name=""), user=None)
     found = plans.attempt_config(run)
     assert (found["drafter"], found["speculation"]) == ("", "none")
+
+
+def test_server_for_extraction_leaves_states_in_a_folder_of_its_run(home: Path, checkpoint: Checkpoint) -> None:
+    run = chains.start_serve(checkpoint.project, user=None, config={"states": "/etc"})
+    assert run.config["states"] == "for extraction"
+    assert plans.attempt_config(run)["states"] == str(home / f"projects/{run.project.slug}/states/{run.pk}")
+    with pytest.raises(ConfigError, match="does not draft"):
+        served(checkpoint, states="yes")
 
 
 def test_project_decides_whether_the_models_code_may_run(checkpoint: Checkpoint) -> None:
