@@ -41,7 +41,7 @@ def pytest_unconfigure() -> None:
 
 
 @pytest.fixture(scope="session")
-def django_db_modify_db_settings() -> None:
+def django_db_modify_db_settings(django_db_modify_db_settings_parallel_suffix: None) -> None:
     """SQLite in a file, not in memory, so that the processes of a System see the rows of a test."""
     if connection.vendor == "sqlite":
         connection.settings_dict["TEST"]["NAME"] = str(SESSION_HOME / "test.sqlite3")
