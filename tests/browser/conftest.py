@@ -6,7 +6,7 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 import pytest
-from playwright.sync_api import Browser, ConsoleMessage, Page, Request
+from playwright.sync_api import Browser, ConsoleMessage, Page, Request, expect
 from pytest_django import Settings
 
 from eagle3web.domain.people import make_sign_in_link
@@ -16,6 +16,9 @@ from tests.support.standing import StandingSite
 from tests.support.stub_engine import Behaviour
 from tests.support.system import System
 from tests.support.world import World, world
+
+# Others work on this machine, too.
+expect.set_options(timeout=15_000)
 
 
 class Watch:

@@ -33,6 +33,7 @@ def end(here: World, run: Run) -> None:
     here.wait_until_still()
 
 
+@pytest.mark.alone
 def test_silent_process_is_called_silent_within_five_seconds(page: Page, here: World, run: Run) -> None:
     sign_in(page, here.user)
     page.goto(f"/runs/{run.pk}/")

@@ -17,6 +17,7 @@ from tests.support.world import World, kill, world
 pytestmark = [pytest.mark.slow]
 TARGETS = ("stage", "supervisor", "worker", "web", "valkey", "engine")
 BUDGET = 6000
+KILLS = 5
 
 
 @pytest.fixture
@@ -27,22 +28,13 @@ def here(system: System, tmp_path: Path) -> Iterator[World]:
         yield found
 
 
-@pytest.mark.parametrize(("seed", "kills"), [(1, 5), (2, 5)])
-def test_kills_at_random_moments_lose_and_double_nothing(here: World, seed: int, kills: int) -> None:
-    survive(here, random.Random(seed), kills)
-
-
-@pytest.mark.timeout(900)
-@pytest.mark.parametrize(("seed", "kills"), [(3, 10), (4, 10)])
-def test_many_kills_at_random_moments_lose_and_double_nothing(here: World, seed: int, kills: int) -> None:
-    survive(here, random.Random(seed), kills)
-
-
-def survive(here: World, draw: random.Random, kills: int) -> None:
-    """Kill things, start them again, resume what ended, and let the run finish; then count."""
+@pytest.mark.parametrize("seed", [1, 2])
+def test_kills_at_random_moments_lose_and_double_nothing(here: World, seed: int) -> None:
+    """Kill things, start them again, resume what ended, and let the run finish; then count. More in `make test-faults`."""
+    draw = random.Random(seed)
     run = here.start_run(concurrency=8, order=draw.choice(["sequential", "interleaved"]))
     history = []
-    for target in draw.choices(TARGETS, k=kills):
+    for target in draw.choices(TARGETS, k=KILLS):
         # From the very start on: an attempt that is only being launched is as good a moment as any.
         moment = draw.uniform(0.0, 3.0)
         time.sleep(moment)
