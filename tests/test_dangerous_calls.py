@@ -72,9 +72,9 @@ def test_every_model_is_loaded_from_this_machine_and_says_whether_its_code_may_r
 
 
 def test_whether_a_models_code_may_run_is_never_said_to_be_so() -> None:
-    """Only the project's field says so: configs are given its value, and stages hand that on."""
+    """Only the project's field says so, or somebody at a shell: configs are given that value, and stages hand it on."""
     said = {value for _, call in calls() if (value := arguments(call).get("trust_remote_code")) is not None}
-    assert said == {"False", "trust_remote_code", "config.trust_remote_code", "self._config.trust_remote_code"} & said
+    assert {value.rpartition(".")[2] for value in said} == {"False", "trust_remote_code"}
 
 
 def test_weights_are_safetensors_wherever_transformers_looks_for_them() -> None:

@@ -27,7 +27,7 @@ def copy_out(folder: Path) -> dict[str, int]:
                 name
                 for (name,) in copy.execute("SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%'")
             ]
-            return {name: copy.execute(f'SELECT count(*) FROM "{name}"').fetchone()[0] for name in names}  # noqa: S608
+            return {name: copy.execute(f'SELECT count(*) FROM "{name}"').fetchone()[0] for name in names}  # noqa: S608  # nosec B608
     with transaction.atomic(), connection.cursor() as cursor:
         cursor.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ")
         cursor.execute("SELECT pg_export_snapshot()")
@@ -57,7 +57,7 @@ def count_rows() -> dict[str, int]:
         names = connection.introspection.table_names(cursor)
         found = {}
         for name in names:
-            cursor.execute(f"SELECT count(*) FROM {connection.ops.quote_name(name)}")  # noqa: S608
+            cursor.execute(f"SELECT count(*) FROM {connection.ops.quote_name(name)}")  # noqa: S608  # nosec B608
             found[name] = cursor.fetchone()[0]
     return found
 
