@@ -13,6 +13,8 @@ from pytest_django import Settings
 from eagle3web import checks
 from eagle3web.settings import BASE_DIR
 
+SQLITE = "django.db.backends.sqlite3"
+
 
 def found() -> set[str]:
     """Ids of our own messages, through Django's registry."""
@@ -116,12 +118,14 @@ def test_other_databases_are_refused(settings: Settings, monkeypatch: pytest.Mon
     assert {str(message.id) for message in checks.check_installation(None)} == {"eagle3web.E005"}
 
 
-def test_old_sqlite_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_old_sqlite_is_refused(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(settings.DATABASES["default"], "ENGINE", SQLITE)
     monkeypatch.setattr(sqlite3, "sqlite_version_info", (3, 31, 1))
     assert found() == {"eagle3web.E006"}
 
 
-def test_sqlite_on_a_network_filesystem_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_sqlite_on_a_network_filesystem_is_refused(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(settings.DATABASES["default"], "ENGINE", SQLITE)
     monkeypatch.setattr(checks, "filesystem_of", lambda path, mounts: "nfs4")
     assert found() == {"eagle3web.E007"}
 
