@@ -1,5 +1,6 @@
 """Every test session has a home, a broker socket and a database of its own; nothing touches var/."""
 
+import logging
 import shutil
 import tempfile
 from collections.abc import Iterator
@@ -57,6 +58,15 @@ def django_db_setup(django_db_setup: None, django_db_blocker: DjangoDbBlocker) -
                 "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database()"
                 " AND pid != pg_backend_pid()"
             )
+
+
+@pytest.fixture(autouse=True)
+def own_log_handlers() -> Iterator[None]:
+    """What a test calls may set up logging as for a process of its own; none of that is left to the next test."""
+    handlers, level = list(logging.root.handlers), logging.root.level
+    yield
+    logging.root.handlers[:] = handlers
+    logging.root.setLevel(level)
 
 
 @pytest.fixture
