@@ -108,6 +108,8 @@ def make_pages(user: User, folder: Path) -> dict[str, str]:
         "engines": "/engines/",
         "register engine": "/engines/register/",
         "host": "/hosts/gpu-07/",
+        "drain a host": "/hosts/gpu-07/drain/",
+        "take a host back": "/hosts/gpu-07/undrain/",
         "me": "/me/",
         "new channel": "/me/channels/new/",
         "channel": f"/me/channels/{channel.pk}/",
