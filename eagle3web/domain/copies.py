@@ -10,6 +10,7 @@ from eagle3web.domain.run_numbers import RunNumbers
 from eagle3web.models import Attempt
 from pipeline.drafter_events import CheckpointSaved
 from pipeline.event import Event
+from pipeline.server_events import ServerReady
 
 
 class Copies:
@@ -30,7 +31,7 @@ class Copies:
         """Take the event over; whether something countable moved."""
         curves.draw(event, t, self._points)
         benchmarks.record(self._attempt, event)
-        served_engines.follow(self._attempt, event)
+        served_engines.follow(self._attempt, event, ready=self._counters.last(ServerReady.kind))
         self._numbers.apply(event)
         if isinstance(event, CheckpointSaved):
             checkpoints.record_saved(self._attempt, event, at=t)

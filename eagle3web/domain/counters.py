@@ -44,6 +44,10 @@ class Counters:
         self._is_changed = True
         return event.kind in PROOFS or any(before.get(name) != after[name] for name in names)
 
+    def last(self, kind: str) -> dict[str, Any] | None:
+        """The newest word of that kind, saved or not yet; None before the first."""
+        return self._words.get(kind)
+
     def save(self) -> None:
         if self._is_changed:
             Attempt.objects.filter(pk=self._attempt.pk).update(counters=self._words)

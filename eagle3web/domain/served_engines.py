@@ -1,5 +1,6 @@
 """The engines of serve runs in the registry: there while their server answers, switched off before it ends."""
 
+from collections.abc import Mapping
 from functools import partial
 from typing import Any
 
@@ -15,8 +16,10 @@ from pipeline.server_events import ServerDraining, ServerReady
 IDLE = {"running": 0, "waiting": 0, "tokens_per_s": None, "accept_length": None}
 
 
-def follow(attempt: Attempt, event: Event) -> None:
+def follow(attempt: Attempt, event: Event, *, ready: Mapping[str, Any] | None) -> None:
     """Take over what a serve stage says of its server. The same again changes nothing, nor does what comes after the end.
+
+    `ready` is the attempt's last ServerReady before the event, None before the first.
 
     Consequences: an engine of that name, at the server's address, is switched on once that is ready, and off when it drains.
     """
@@ -25,16 +28,14 @@ def follow(attempt: Attempt, event: Event) -> None:
     if not Attempt.objects.filter(pk=attempt.pk, status__in=AttemptStatus.LIVE).exists():
         return
     if isinstance(event, ServerDraining):
-        _switch_off(Engine.objects.filter(name=_engine_name(attempt)).first(), attempt)
+        _switch_off(attempt, ready)
     elif event.engine:
         _switch_on(event, attempt)
 
 
 def retire(attempt: Attempt) -> None:
     """Switch the engine of an ended attempt off: nobody should choose what is not there. Runs that use it wait."""
-    told = attempt.counters.get(ServerReady.kind)
-    if told:
-        _switch_off(Engine.objects.filter(name=_engine_name(attempt), url=str(told.get("url", ""))[:300]).first(), attempt)
+    _switch_off(attempt, attempt.counters.get(ServerReady.kind))
 
 
 def _switch_on(event: ServerReady, attempt: Attempt) -> None:
@@ -50,8 +51,12 @@ def _switch_on(event: ServerReady, attempt: Attempt) -> None:
         transaction.on_commit(partial(poke, ENGINES))
 
 
-def _switch_off(engine: Engine | None, attempt: Attempt) -> None:
-    if engine is None or not engine.enabled:
+def _switch_off(attempt: Attempt, ready: Mapping[str, Any] | None) -> None:
+    """Of that name at this attempt's own address: another server may have taken the name over."""
+    if ready is None:
+        return
+    here = Engine.objects.filter(name=_engine_name(attempt), url=str(ready["url"])[:300], enabled=True)
+    if (engine := here.first()) is None:
         return
     Engine.objects.filter(pk=engine.pk).update(enabled=False, state=EngineState.UNKNOWN, **IDLE)
     record(None, "engine.change", engine, name=engine.name, run=attempt.run_id, enabled=False)

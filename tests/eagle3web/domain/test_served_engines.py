@@ -63,3 +63,18 @@ def test_engine_that_somebody_gave_another_address_meanwhile_is_left_alone(attem
     Engine.objects.update(url="http://other:1")
     attempts.mark(attempt, old=AttemptStatus.LIVE, new=AttemptStatus.STOPPED, reason="")
     assert engine()[:2] == ("http://other:1", True)
+
+
+def test_draining_leaves_a_server_alone_that_took_the_name_over(attempt: Attempt, tmp_path: Path) -> None:
+    told.tell(attempt, [(1, told.server_ready())])
+    other = factories.attempt(factories.run(stage="serve"), folder=str(tmp_path / "other"), config={"engine": "r7"})
+    told.tell(other, [(1, told.server_ready(url="http://gpu-08:30000"))])
+    told.tell(attempt, [(2, DRAINING)])
+    assert engine()[:2] == ("http://gpu-08:30000", True)
+    told.tell(other, [(2, DRAINING)])
+    assert engine()[:2] == ("http://gpu-08:30000", False)
+
+
+def test_server_that_is_ready_and_drains_at_once_is_switched_off(attempt: Attempt) -> None:
+    told.tell(attempt, [(1, told.server_ready()), (2, DRAINING)])
+    assert engine()[1] is False
