@@ -6,14 +6,18 @@
 A reader sees the tree from before or the new one, and every file is compared with its hash before it gets its name.
 """
 
+import contextlib
+import importlib
 import json
 import logging
 import os
 import tempfile
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import fsspec
+from fsspec.exceptions import BlocksizeMismatchError
 from fsspec.utils import get_protocol
 
 from pipeline.artifacts import naming_full_disks, sha256_file
@@ -26,6 +30,24 @@ PRIVATE = "."
 log = logging.getLogger(__name__)
 
 
+@contextlib.contextmanager
+def explaining_failures() -> Iterator[None]:
+    """Turn what only a bucket's client raises into a DataError; the operating system's errors say themselves what they are."""
+    try:
+        yield
+    except bucket_errors() as error:
+        raise DataError(f"EAGLE3_ARTIFACTS: the store cannot be used: {error}") from error
+
+
+def bucket_errors() -> tuple[type[Exception], ...]:
+    """Loaded only once something went wrong; none where no bucket can be reached, because nothing is installed for it."""
+    try:
+        botocore = importlib.import_module("botocore.exceptions")
+    except ImportError:
+        return (BlocksizeMismatchError,)
+    return (BlocksizeMismatchError, botocore.BotoCoreError, botocore.ClientError)
+
+
 class ArtifactStore:
     def __init__(self, url: str) -> None:
         """Raises ConfigError for an address that nothing here can reach."""
@@ -35,6 +57,7 @@ class ArtifactStore:
             raise ConfigError(f"EAGLE3_ARTIFACTS: {url} cannot be reached: {error}") from error
         self._root = str(self._files._strip_protocol(url)).rstrip("/")
 
+    @explaining_failures()
     def publish(self, folder: Path, name: str, *, host: str) -> Files:
         """Hand over the folder as it is now, in place of what had this name. Sends only files that nobody sent before."""
         found: Files = {}
@@ -46,6 +69,7 @@ class ArtifactStore:
         self._files.pipe_file(self._tree(name), json.dumps({"host": host, "files": found}).encode())
         return found
 
+    @explaining_failures()
     def fetch(self, name: str, folder: Path, *, host: str) -> bool:
         """Bring the folder that has this name here; False when nobody published it.
 
@@ -64,6 +88,7 @@ class ArtifactStore:
             self._get(digest, path)
         return True
 
+    @explaining_failures()
     def has(self, name: str) -> bool:
         return bool(self._files.exists(self._tree(name)))
 

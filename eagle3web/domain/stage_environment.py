@@ -13,6 +13,8 @@ WORDS = frozenset(
 """Parts of a name that make its value a secret: HF_TOKEN, WANDB_API_KEY, AWS_SECRET_ACCESS_KEY; not TOKENIZERS_PARALLELISM."""
 WITH_PASSWORD = re.compile(r"[a-z][a-z0-9+.-]*://[^/@\s]*:[^/@\s]+@", re.IGNORECASE)
 """An address with a password in it, such as a proxy's."""
+BUCKET = "s3://"
+"""Stages that hand their files over by a bucket do it with AWS's own variables, which all begin with AWS_."""
 
 
 def stage_environment(environment: Mapping[str, str]) -> dict[str, str]:
@@ -24,6 +26,6 @@ def is_secret(name: str, value: str) -> bool:
     """By its name or its value; one that is let through is none."""
     if name in OURS:
         return True
-    if name in settings.EAGLE3_STAGE_SECRETS:
+    if name in settings.EAGLE3_STAGE_SECRETS or (name.startswith("AWS_") and settings.EAGLE3_ARTIFACTS.startswith(BUCKET)):
         return False
     return bool(WORDS.intersection(name.upper().split("_"))) or WITH_PASSWORD.search(value) is not None

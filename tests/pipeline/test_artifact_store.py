@@ -7,6 +7,7 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
+import fsspec
 import pytest
 
 from eagle3web.system.processes import free_port
@@ -115,3 +116,17 @@ def test_paths_that_lead_out_are_refused(made: Path, tmp_path: Path) -> None:
 def test_unknown_kind_of_address_is_told() -> None:
     with pytest.raises(ConfigError, match="EAGLE3_ARTIFACTS: nonsense://x cannot be reached"):
         ArtifactStore("nonsense://x")
+
+
+@pytest.mark.slow
+def test_bucket_without_credentials_is_told_in_one_sentence(
+    bucket: str, made: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"):
+        monkeypatch.delenv(name)
+    monkeypatch.setenv("AWS_EC2_METADATA_DISABLED", "true")
+    monkeypatch.setenv("AWS_SHARED_CREDENTIALS_FILE", str(tmp_path / "none"))
+    fsspec.filesystem("s3").clear_instance_cache()
+    with pytest.raises(DataError, match="EAGLE3_ARTIFACTS: the store cannot be used: Unable to locate credentials"):
+        ArtifactStore(bucket).publish(made, "r", host="a")
+    fsspec.filesystem("s3").clear_instance_cache()

@@ -19,6 +19,7 @@ SECRET = {
     "GOOGLE_APPLICATION_CREDENTIALS": "/key.json",
     "HTTPS_PROXY": "http://ada:secret@proxy:3128",
 }
+AWS = {"AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN"}
 PLAIN = {
     "PATH": "/usr/bin",
     "HOME": "/root",
@@ -44,3 +45,9 @@ def test_everything_else_is_passed_on() -> None:
 def test_what_an_administrator_names_is_let_through_but_never_our_own(settings: Settings) -> None:
     settings.EAGLE3_STAGE_SECRETS = ["HF_TOKEN", "DATABASE_URL"]
     assert stage_environment(SECRET) == {"HF_TOKEN": "hf_x"}
+
+
+@pytest.mark.parametrize(("store", "names"), [("/mnt/store", set()), ("s3://team/eagle3", AWS)])
+def test_credentials_of_a_bucket_are_let_through_where_stages_need_one(settings: Settings, store: str, names: set[str]) -> None:
+    settings.EAGLE3_ARTIFACTS = store
+    assert set(stage_environment(SECRET)) == names
