@@ -2,6 +2,7 @@
 
     URL/blobs/ab/abcdef…       the bytes of one file, named by their SHA-256: written once, never changed
     URL/trees/NAME.json        which files a folder has: {"host": …, "files": {path: [sha256, size]}}; written last
+    ….tmp-…                    on its way; what a killed host left of it is never read
 
 A reader sees the tree from before or the new one, and every file is compared with its hash before it gets its name.
 """
@@ -12,6 +13,7 @@ import json
 import logging
 import os
 import tempfile
+import uuid
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -65,8 +67,8 @@ class ArtifactStore:
             relative = path.relative_to(folder)
             if path.is_file() and not any(part.startswith(PRIVATE) for part in relative.parts):
                 found[str(relative)] = self._put(path)
-        self._files.makedirs(self._tree(name).rpartition("/")[0], exist_ok=True)
-        self._files.pipe_file(self._tree(name), json.dumps({"host": host, "files": found}).encode())
+        with self._whole(self._tree(name)) as temporary:
+            self._files.pipe_file(temporary, json.dumps({"host": host, "files": found}).encode())
         return found
 
     @explaining_failures()
@@ -93,12 +95,35 @@ class ArtifactStore:
         return bool(self._files.exists(self._tree(name)))
 
     def _put(self, path: Path) -> tuple[str, int]:
-        digest, size = sha256_file(path), path.stat().st_size
-        blob = self._blob(digest)
-        if not self._files.exists(blob):
-            self._files.makedirs(blob.rpartition("/")[0], exist_ok=True)
-            self._files.put_file(str(path), blob)
+        """Raises DataError for a file that somebody writes to meanwhile."""
+        before = path.stat()
+        digest, size = sha256_file(path), before.st_size
+        if not self._has_blob(digest, size):
+            with self._whole(self._blob(digest)) as temporary:
+                self._files.put_file(str(path), temporary)
+                if (now := path.stat()).st_size != size or now.st_mtime_ns != before.st_mtime_ns:
+                    raise DataError(f"{path} is being written and was not published; publish it again")
         return digest, size
+
+    def _has_blob(self, digest: str, size: int) -> bool:
+        """Whether all of it is there."""
+        try:
+            return int(self._files.info(self._blob(digest))["size"]) == size
+        except FileNotFoundError:
+            return False
+
+    @contextlib.contextmanager
+    def _whole(self, path: str) -> Iterator[str]:
+        """A name to write to; what stands there gets the name `path` in one step, and nothing does when writing fails."""
+        self._files.makedirs(path.rpartition("/")[0], exist_ok=True)
+        temporary = f"{path}.tmp-{uuid.uuid4().hex}"
+        try:
+            yield temporary
+            self._files.mv(temporary, path)
+        except BaseException:
+            with contextlib.suppress(FileNotFoundError):
+                self._files.rm_file(temporary)
+            raise
 
     def _get(self, digest: str, path: Path) -> None:
         path.parent.mkdir(parents=True, exist_ok=True)

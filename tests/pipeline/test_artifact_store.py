@@ -1,5 +1,6 @@
 """Folders that travel by a store: immutable, compared with their hashes, the same from a directory and from a bucket."""
 
+import errno
 import os
 import socket
 import subprocess
@@ -102,6 +103,45 @@ def test_bytes_that_are_not_what_they_are_called_are_refused(made: Path, tmp_pat
     with pytest.raises(DataError, match="the store has other bytes than it says"):
         store.fetch("r", tmp_path / "b", host="b")
     assert [path for path in (tmp_path / "b").rglob("*") if path.is_file()] == []
+
+
+def test_half_a_blob_is_sent_again_and_sending_that_fails_leaves_none(
+    made: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    url = tmp_path / "store"
+    store = ArtifactStore(str(url))
+    store.publish(made, "r", host="a")
+    blobs = {path: path.read_bytes() for path in (url / "blobs").rglob("*") if path.is_file()}
+    for path in blobs:
+        path.write_bytes(b"")
+
+    def broken(source: str, target: str) -> None:
+        Path(target).write_bytes(Path(source).read_bytes()[:1])
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(store._files, "put_file", broken)
+        with pytest.raises(OSError, match="No space"):
+            store.publish(made, "r", host="a")
+    store.publish(made, "r", host="a")
+    assert {path: path.read_bytes() for path in (url / "blobs").rglob("*") if path.is_file()} == blobs
+    assert [path.name for path in url.rglob("*.tmp-*")] == []
+
+
+def test_file_that_is_being_written_is_not_published(made: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    store = ArtifactStore(str(tmp_path / "store"))
+    put = store._files.put_file
+
+    def meanwhile(source: str, target: str) -> None:
+        with Path(source).open("a") as file:
+            file.write("two\n")
+        put(source, target)
+
+    monkeypatch.setattr(store._files, "put_file", meanwhile)
+    with pytest.raises(DataError, match=r"part-00001\.jsonl is being written"):
+        store.publish(made, "r", host="a")
+    assert not store.has("r")
+    assert [path for path in (tmp_path / "store").rglob("*") if path.is_file()] == []
 
 
 def test_paths_that_lead_out_are_refused(made: Path, tmp_path: Path) -> None:
