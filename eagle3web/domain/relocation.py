@@ -6,7 +6,8 @@ from typing import Any
 from django.db import transaction
 from django.db.models import Model
 
-from eagle3web.models import Attempt, Checkpoint, Engine, Project, Run
+from eagle3web.models import Attempt, Checkpoint, ControlMessage, Engine, Project, Run
+from pipeline.control import SwapDrafter
 
 PATHS: tuple[tuple[type[Model], str], ...] = (
     (Attempt, "folder"),
@@ -14,8 +15,13 @@ PATHS: tuple[tuple[type[Model], str], ...] = (
     (Project, "tokenizer"),
     (Project, "target_path"),
 )
-CONFIGS: tuple[tuple[type[Model], str], ...] = ((Run, "config"), (Engine, "info"))
-"""JSON with paths inside. What an attempt was started with (its argv and config) is history, and stays as it was."""
+CONFIGS: tuple[tuple[type[Model], str, dict[str, str]], ...] = (
+    (Run, "config", {}),
+    (Engine, "info", {}),
+    (ControlMessage, "payload", {"kind": SwapDrafter.kind}),
+)
+"""JSON with paths inside, and of which rows: a drafter swapped in is what later attempts start with. What an attempt was
+started with (its argv and config) is history, and stays as it was."""
 
 
 def relocate(old: Path, new: Path) -> int:
@@ -27,8 +33,8 @@ def relocate(old: Path, new: Path) -> int:
         for model, name in PATHS:
             for row in model._default_manager.filter(**{f"{name}__startswith": f"{old}/"}).only(name):
                 changed += model._default_manager.filter(pk=row.pk).update(**{name: moved(getattr(row, name), old, new)})
-        for model, name in CONFIGS:
-            for row in model._default_manager.only(name).iterator(chunk_size=200):
+        for model, name, which in CONFIGS:
+            for row in model._default_manager.filter(**which).only(name).iterator(chunk_size=200):
                 if (found := moved(getattr(row, name), old, new)) != getattr(row, name):
                     changed += model._default_manager.filter(pk=row.pk).update(**{name: found})
     return changed

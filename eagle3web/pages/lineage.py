@@ -105,7 +105,9 @@ def _checkpoint_nodes(runs: Sequence[Run], inputs: Sequence[RunInput], facts: _F
     found = []
     for run in runs:
         saved = [row for row in facts.checkpoints if row.run_id == run.pk]
-        shown = [row for row in saved if row.best or row.path in measured or row.pk == facts.looked_at] or saved[-1:]
+        shown = [
+            row for row in saved if row.best or lineage.below_home(row.path) in measured or row.pk == facts.looked_at
+        ] or saved[-1:]
         found += [_checkpoint_node(row, is_pruned=row.pk in facts.pruned_checkpoints) for row in shown]
         if not shown and any(row.source_id == run.pk for row in inputs):
             found.append(
@@ -132,7 +134,7 @@ def _place(row: Checkpoint) -> str:
 def _edges(inputs: Iterable[RunInput], nodes: Sequence[Node], facts: _Facts) -> list[tuple[str, str]]:
     """Pairs of keys; what a benchmark measures goes through the checkpoint's node."""
     keys = {node.key for node in nodes}
-    by_folder = {row.path: f"c{row.pk}" for row in facts.checkpoints}
+    by_folder = {lineage.below_home(row.path): f"c{row.pk}" for row in facts.checkpoints}
     found = [(f"r{row.run_id}", f"c{row.pk}") for row in facts.checkpoints]
     found += [(key.replace("t", "r"), key) for key in keys if key.startswith("t")]
     best = {row.run_id: f"c{row.pk}" for row in facts.checkpoints if f"c{row.pk}" in keys}

@@ -51,13 +51,19 @@ def checkpoints_of(runs: Iterable[int]) -> list[Checkpoint]:
 
 
 def drafters_measured(runs: Iterable[int]) -> dict[int, str]:
-    """Benchmark run → the checkpoint folder that its newest attempt measured, or measures. One query."""
+    """Benchmark run → the checkpoint folder that its newest attempt measured, or measures, as `below_home`. One query."""
     newest = Run.objects.filter(pk__in=runs).annotate(last=Max("attempts__number")).values_list("pk", "last")
     wanted = Q()
     for pk, number in newest:
         wanted |= Q(run=pk, number=number)
     rows = Attempt.objects.filter(wanted).values_list("run", "config__drafter") if wanted else []
-    return {pk: str(folder) for pk, folder in rows if folder}
+    return {pk: below_home(str(folder)) for pk, folder in rows if folder}
+
+
+def below_home(folder: str) -> str:
+    """The folder as every home names it, so that what an attempt was told before its home moved is found; others stay whole."""
+    _, projects, below = folder.rpartition("/projects/")
+    return f"{projects}{below}"
 
 
 def tokens_of(runs: Iterable[int]) -> dict[int, int]:

@@ -42,6 +42,12 @@ def test_measured_is_what_the_newest_attempt_was_told(chain: list[Run]) -> None:
     assert lineage.drafters_measured([benchmark.pk, chain[2].pk]) == {benchmark.pk: "/new"}
 
 
+def test_measured_is_found_again_after_its_home_moved(chain: list[Run]) -> None:
+    saved = factories.checkpoint(factories.attempt(chain[2]), path="/new home/projects/kimi/checkpoints/3/step-000100")
+    factories.attempt(chain[3], config={"drafter": "/old/projects/kimi/checkpoints/3/step-000100"})
+    assert lineage.drafters_measured([chain[3].pk]) == {chain[3].pk: lineage.below_home(saved.path)}
+
+
 def test_speedup_is_the_drafters_best_over_all_datasets(chain: list[Run]) -> None:
     attempt = factories.attempt(chain[3])
     for dataset, mode, shape, speedup in (("", "drafter", "3/1/4", 1.2), ("", "drafter", "5/1/6", 1.3),
