@@ -2,6 +2,7 @@
 
 The database is copied first and the files after it, so that no row lacks its files; what the files have more than the rows is
 read from them by the next reconcile, as after any crash. `backup.json` is written last: a folder without it is no backup.
+A later backup takes the place of the one before only once it is whole: where it fails, that one can still be restored.
 """
 
 import shutil
@@ -15,7 +16,7 @@ from django.core.management import call_command
 from django.db import connection, connections
 
 from eagle3web.domain import attempts
-from eagle3web.domain.database_copies import CopyFailedError, copy_in, copy_out, count_rows
+from eagle3web.domain.database_copies import CopyFailedError, check_copy_in, copy_in, copy_out, count_rows, place_in
 from eagle3web.domain.relocation import relocate
 from eagle3web.enums import AttemptStatus
 from eagle3web.models import Attempt
@@ -37,13 +38,16 @@ def back_up(folder: Path) -> dict[str, Any]:
     if folder.resolve().is_relative_to(home):
         raise CopyFailedError(f"{folder} lies in the home that is to be copied; choose another disk")
     folder.mkdir(parents=True, exist_ok=True)
-    (folder / MANIFEST).unlink(missing_ok=True)
+    kept = place_in(folder)
+    dump = kept.with_name(f"{kept.name}.new")
+    dump.unlink(missing_ok=True)
     with naming_full_disks("a backup", folder):
-        rows = copy_out(folder)
+        rows = copy_out(dump)
         files = copy_files(home, folder / "home")
         if (home / "secret_key").exists():
             shutil.copy2(home / "secret_key", folder / "home" / "secret_key")
     made = {"made_at": datetime.now(UTC).isoformat(), "home": str(home), "database": connection.vendor, "rows": rows}
+    dump.replace(kept)
     write_json(folder / MANIFEST, made | {"files": files})
     return made | {"files": files}
 
@@ -60,11 +64,13 @@ def restore(folder: Path) -> dict[str, Any]:
     made, home = read_json(folder / MANIFEST), Path(settings.EAGLE3_HOME)
     if taken := [part for part in PARTS if any((home / part).glob("*"))]:
         raise CopyFailedError(f"{home} has {', '.join(taken)} already; restore into an empty home")
+    # What can be refused is refused before the first file is written, so that the same call works once that is mended.
+    check_copy_in(place_in(folder))
     with naming_full_disks("a restored home", home):
         copy_files(folder / "home", home)
         if (folder / "home" / "secret_key").exists():
             shutil.copy2(folder / "home" / "secret_key", home / "secret_key")
-    copy_in(folder)
+    copy_in(place_in(folder))
     if (found := count_rows()) != made["rows"]:
         differ = ", ".join(name for name in made["rows"] if found.get(name) != made["rows"][name])
         raise CopyFailedError(f"the restored database has other numbers of rows than the backup: {differ}")
@@ -79,7 +85,11 @@ def restore(folder: Path) -> dict[str, Any]:
 
 
 def copy_files(source: Path, target: Path) -> int:
-    """Copy the kept folders; how many files there are now. Files that vanish meanwhile were not to be kept."""
+    """Copy the kept folders; how many files there are now. Files that vanish meanwhile were not to be kept.
+
+    Whatever interrupts it, each file is the one before or the new one.
+    """
+    copying = target / ".copying"
     count = 0
     for path in _files(source):
         there = target / path.relative_to(source)
@@ -89,7 +99,8 @@ def copy_files(source: Path, target: Path) -> int:
             if there.exists() and (there.stat().st_size, there.stat().st_mtime_ns) == (found.st_size, found.st_mtime_ns):
                 continue
             there.parent.mkdir(parents=True, exist_ok=True)
-            shutil.copy2(path, there)
+            shutil.copy2(path, copying)
+            copying.replace(there)
         except FileNotFoundError:
             count -= 1
     return count

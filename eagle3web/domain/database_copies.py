@@ -2,6 +2,7 @@
 
 import contextlib
 import os
+import shutil
 import sqlite3
 import subprocess
 from collections.abc import Iterator
@@ -11,15 +12,20 @@ from django.db import connection, transaction
 
 NAMES = {"sqlite": "database.sqlite3", "postgresql": "database.dump"}
 """Of the copy's file."""
+NOT_INSTALLED = "is not installed: apt-get install postgresql-client"
 
 
 class CopyFailedError(Exception):
     """The text says what could not be copied, for a person."""
 
 
-def copy_out(folder: Path) -> dict[str, int]:
-    """Write the database into the folder; rows of each table in the copy. Raises CopyFailedError."""
-    path = folder / NAMES[connection.vendor]
+def place_in(folder: Path) -> Path:
+    """Of the copy, by the kind of this installation's database."""
+    return folder / NAMES[connection.vendor]
+
+
+def copy_out(path: Path) -> dict[str, int]:
+    """Write the database into a new file; rows of each table in the copy. Raises CopyFailedError."""
     if connection.vendor == "sqlite":
         with _sqlite(Path(connection.settings_dict["NAME"])) as ours, _sqlite(path) as copy:
             ours.backup(copy)
@@ -36,13 +42,18 @@ def copy_out(folder: Path) -> dict[str, int]:
         return count_rows()
 
 
-def copy_in(folder: Path) -> None:
-    """Fill an empty database from the folder. Raises CopyFailedError, also for a database that has tables already."""
-    path = folder / NAMES[connection.vendor]
+def check_copy_in(path: Path) -> None:
+    """Raises CopyFailedError where `copy_in` cannot work: no copy, a database that has tables already, or no program for it."""
     if not path.is_file():
         raise CopyFailedError(f"{path} is not there: the backup was made of another kind of database")
+    if connection.vendor == "postgresql" and shutil.which("pg_restore") is None:
+        raise CopyFailedError(f"pg_restore {NOT_INSTALLED}")
     if connection.introspection.table_names():
         raise CopyFailedError("the database has tables already; restore into an empty one")
+
+
+def copy_in(path: Path) -> None:
+    """Fill an empty database from the copy. Raises CopyFailedError."""
     if connection.vendor == "sqlite":
         connection.close()
         with _sqlite(path) as copy, _sqlite(Path(connection.settings_dict["NAME"])) as ours:
@@ -80,6 +91,6 @@ def _run(program: str, *arguments: str) -> None:
     try:
         subprocess.run([program, *arguments], env=environment, check=True, capture_output=True, text=True)
     except FileNotFoundError as error:
-        raise CopyFailedError(f"{program} is not installed: apt-get install postgresql-client") from error
+        raise CopyFailedError(f"{program} {NOT_INSTALLED}") from error
     except subprocess.CalledProcessError as error:
         raise CopyFailedError(f"{program} failed: {error.stderr.strip()[-500:]}") from error
