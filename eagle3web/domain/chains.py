@@ -11,7 +11,7 @@ from eagle3web.domain.lineage import Input
 from eagle3web.domain.plans.answers import revisions_of
 from eagle3web.domain.storage import check_room
 from eagle3web.enums import InputKind, Stage
-from eagle3web.models import Checkpoint, Engine, Project, Run, User
+from eagle3web.models import Checkpoint, Engine, Host, Project, Run, User
 from pipeline.errors import ConfigError
 
 Features = Literal["extract", "online", "captured"]
@@ -95,7 +95,9 @@ def start_extract(responses: Run, *, user: User | None, config: Mapping[str, Any
     Raises ConfigError, and NoRoomError when the disk is too small for what the project's answers will take.
     """
     found = plans.extract_config(responses, devices=named.get("devices", ()), **config)
-    check_room(responses.project, host=named.get("host", ""), dtype=found["storage_dtype"], parts=found["parts"])
+    # Shares lie beside one another where there is one host to hold them.
+    spread = min(found["parts"], 1 if named.get("host") else max(1, Host.objects.count()))
+    check_room(responses.project, host=named.get("host", ""), dtype=found["storage_dtype"], parts=spread)
     taken = Input(kind=InputKind.RESPONSES, source=responses, ref=revisions_of(found["datasets"]))
     return runs.create_run(responses.project, stage=Stage.EXTRACT, config=found, user=user, inputs=[taken], **named)
 

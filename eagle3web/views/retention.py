@@ -45,7 +45,7 @@ def rule(request: HttpRequest, kind: str) -> HttpResponse:
     """Make or change a rule: of all projects, or with `?project=SLUG` of one."""
     if kind not in Prunable.values:
         raise Http404(f"There is no kind {kind}.")
-    slug = request.GET.get("project", "")
+    slug = request.GET.get("project", "").replace("\0", "")
     project = get_object_or_404(Project, slug=slug) if slug else None
     stands = RetentionPolicy.objects.filter(kind=kind, project=project).first()
     form = RuleForm(request.POST or None, kind=Prunable(kind), initial=_values(stands))

@@ -21,6 +21,7 @@ from torch import Tensor
 from pipeline.errors import AbortedError, ConfigError, DataError, EngineError, EngineUnavailableError
 from pipeline.extraction.states import States
 from pipeline.lean_ops import argmax
+from pipeline.serving.addresses import is_no_engine
 from pipeline.shard_layout import Layout
 from pipeline.target_weights import read_target_weights
 
@@ -102,6 +103,9 @@ class SglangTarget:
         connection = http.client.HTTPConnection(*self._address, timeout=TIMEOUT_S)
         place = f"http://{self._address[0]}:{self._address[1]}{path}"
         try:
+            connection.connect()
+            if is_no_engine(str(connection.sock.getpeername()[0])):
+                raise EngineUnavailableError(f"{place}: that is no address of an engine")
             connection.request("POST", path, json.dumps(body), {"Content-Type": "application/json"})
             answer = connection.getresponse()
             said = answer.read()

@@ -6,6 +6,7 @@ has fields for.
 
 import shlex
 from collections.abc import Mapping
+from math import isfinite
 from typing import Any
 
 from pipeline.errors import ConfigError
@@ -110,11 +111,11 @@ def _value(name: str, kind: str, text: str) -> int | float | str:
     try:
         if kind == WHOLE:
             return int(text)
-        if kind == NUMBER:
+        if kind == NUMBER and isfinite(float(text)):
             return float(text)
     except ValueError as error:
         raise ConfigError(f"--{name} needs {kind}, not {text!r}") from error
-    if not text or not set(text) <= _WORD_LETTERS:
+    if kind == NUMBER or not text or not set(text) <= _WORD_LETTERS:
         raise ConfigError(f"--{name} needs {kind}, not {text!r}")
     return text
 

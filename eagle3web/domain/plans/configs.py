@@ -30,8 +30,12 @@ def validate(stage: str, config: dict[str, Any]) -> dict[str, Any]:
 
 
 def with_trust(project: Project, config: dict[str, Any]) -> dict[str, Any]:
-    """The config with `trust_remote_code`, where its stage has that, as the project has it: no run decides this for itself."""
-    return config | ({"trust_remote_code": project.allow_remote_code} if "trust_remote_code" in config else {})
+    """The config with `trust_remote_code`, where its stage has that, as the project has it: no run decides this for itself.
+
+    The project trusts the target that it names now; a run of an earlier one gets no leave that was given for another folder.
+    """
+    trusted = project.allow_remote_code and config.get("target") == project.target_path
+    return config | ({"trust_remote_code": trusted} if "trust_remote_code" in config else {})
 
 
 def to_json(config: Any) -> dict[str, Any]:  # noqa: ANN401  (any config of CONFIGS)

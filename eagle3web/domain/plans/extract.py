@@ -54,7 +54,8 @@ def server_address(run: Run) -> dict[str, str]:
 
 def _server(project: Project, name: str) -> Run:
     number = name.removeprefix("r")
-    found = Run.objects.filter(project=project, stage=Stage.SERVE, pk=int(number)).first() if number.isdecimal() else None
+    is_number = number.isascii() and number.isdecimal() and len(number) < 16
+    found = Run.objects.filter(project=project, stage=Stage.SERVE, pk=int(number)).first() if is_number else None
     if found is None or not found.config.get("states"):
-        raise ConfigError(f"server {name}: no serve run of this project that leaves hidden states")
+        raise ConfigError(f"server {name[:40]}: no serve run of this project that leaves hidden states")
     return found

@@ -1,10 +1,12 @@
 """The config of an attempt: its run's, with what is known only when it starts."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from django.conf import settings
+from django.core.exceptions import ValidationError
 
+from eagle3web.domain.engine_hosts import check_engine_host
 from eagle3web.domain.exclusions import exclusions_of_attempt
 from eagle3web.domain.plans.configs import with_trust
 from eagle3web.domain.plans.devices import ANY_DEVICE, device_of, several
@@ -13,6 +15,7 @@ from eagle3web.domain.plans.generate import with_changes
 from eagle3web.domain.plans.serve import with_swaps
 from eagle3web.enums import InputKind, Stage
 from eagle3web.models import Checkpoint, Run, RunInput
+from eagle3web.models.engine import validate_base_url
 from pipeline.artifacts import Home
 from pipeline.errors import ConfigError
 
@@ -47,7 +50,22 @@ def attempt_config(run: Run, *, devices: Sequence[str] = ()) -> dict[str, Any]:
     if ANY_DEVICE in run.devices and "device" in known and run.stage != Stage.SERVE:
         # Only extraction spreads a model over several.
         known["device"] = device_of(devices if run.stage == Stage.EXTRACT else devices[:1])
+    _check_engines(known)
     return with_trust(run.project, known)
+
+
+def _check_engines(config: Mapping[str, Any]) -> None:
+    """Engines are where an administrator allows them, whoever named them, and still now. Raises ConfigError."""
+    served = [mode["engine"] for mode in config.get("served") or ()]
+    addresses = [engine["url"] for engine in [*(config.get("engines") or ()), *served]]
+    for url in [*addresses, config.get("server")]:
+        try:
+            if url:
+                validate_base_url(url)
+                check_engine_host(url)
+        except (ValueError, ValidationError) as error:
+            said = error.message if isinstance(error, ValidationError) else error
+            raise ConfigError(f"engine at {url[:100]}: {said}") from error
 
 
 def _best_drafter(run: Run) -> dict[str, str]:

@@ -1,9 +1,12 @@
 """Runs that follow one another."""
 
+from pathlib import Path
+
 import pytest
 
 from eagle3web.domain import chains
 from eagle3web.domain.chains import Chain
+from eagle3web.domain.storage import NoRoomError, storage_forecast
 from eagle3web.models import Project, Run, RunInput
 from pipeline.errors import ConfigError
 from tests.support import factories
@@ -73,3 +76,17 @@ def test_benchmark_of_a_chosen_step_names_its_folder(project: Project) -> None:
     assert (run.config["drafter"], run.config["drafter_name"]) == ("/checkpoints/step-000300", f"r{train.pk} step 300")
     with pytest.raises(ConfigError, match="no checkpoint of step 7"):
         chains.start_benchmark(train, user=None, config={}, step=7)
+
+
+def test_shares_that_lie_on_one_host_need_room_for_the_whole(home: Path, tmp_path: Path) -> None:
+    (tmp_path / "config.json").write_text('{"hidden_size": 576}')
+    project = ready_project(target_path=str(tmp_path))
+    generate = chain_of(project)[0]
+    host = factories.host(name="gpu-1", sample={"disk_free": 10**15})
+    needed = storage_forecast(project, host="gpu-1").bytes
+    assert needed is not None
+    host.sample = {"disk_free": needed // 2}
+    host.save()
+    with pytest.raises(NoRoomError):
+        chains.start_extracts(generate, parts=4, user=None, config={}, host="gpu-1")
+    assert not project.runs.filter(config__parts=4).exists()

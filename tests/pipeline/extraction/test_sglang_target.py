@@ -131,6 +131,16 @@ def test_address_that_is_none_and_server_that_is_away_are_named(target: Path, la
         SglangTarget("http://127.0.0.1:9", tmp_path, target=target, layout=layout).read([torch.arange(3)])
 
 
+def test_prompts_are_not_sent_to_an_address_that_no_engine_has(
+    server: Server, target: Path, layout: Layout, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[str] = []
+    monkeypatch.setattr("pipeline.extraction.sglang_target.is_no_engine", lambda address: bool(asked.append(address)) or True)
+    with pytest.raises(EngineUnavailableError, match="no address of an engine"):
+        SglangTarget(server.url, tmp_path, target=target, layout=layout).read([torch.arange(3)])
+    assert asked == ["127.0.0.1"]
+
+
 def test_waiting_can_be_ended(server: Server, target: Path, layout: Layout, tmp_path: Path) -> None:
     def stop() -> None:
         raise InterruptedRunError("stopped")

@@ -24,6 +24,8 @@ def test_arguments_are_read_as_at_a_shell_and_written_again() -> None:
         ("--api-key x", "--api-key is not among"),
         ("page-size 16", "'page-size' is no argument such as"),
         ("--page-size", "--page-size needs a whole number"),
+        ("--schedule-conservativeness nan", "--schedule-conservativeness needs a number, not 'nan'"),
+        ("--schedule-conservativeness 1e999", "--schedule-conservativeness needs a number, not '1e999'"),
         ("--page-size many", "--page-size needs a whole number, not 'many'"),
         ("--disable-radix-cache=yes", "is a switch and takes no value"),
         ("--quantization ../x", "--quantization needs a word, not '../x'"),

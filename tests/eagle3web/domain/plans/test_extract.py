@@ -48,9 +48,11 @@ def test_extract_config_takes_what_was_chosen(project: Project) -> None:
 def test_extract_config_names_a_server_whose_address_the_attempt_learns(project: Project, home: Path) -> None:
     generate = chain_of(project)[0]
     plain, server = (chains.start_serve(project, user=None, config={"states": states}) for states in ("", "yes"))
-    for wrong in (plain.pk, generate.pk, 10**9, "x"):
+    for wrong in (plain.pk, generate.pk, 10**9, "x", "²"):
         with pytest.raises(ConfigError, match=f"server {wrong}: no serve run of this project that leaves hidden states"):
             plans.extract_config(generate, server=wrong)
+    with pytest.raises(ConfigError, match=r"server 7777777777.*: no serve run"):
+        plans.extract_config(generate, server="7" * 5000)
     with pytest.raises(ConfigError, match="states: set by the system"):
         plans.extract_config(generate, states="/etc")
     run = chains.start_extract(generate, user=None, config={"server": server.pk})

@@ -1,8 +1,10 @@
 """What is known only when an attempt starts."""
 
+import re
 from pathlib import Path
 
 import pytest
+from pytest_django import Settings
 
 from eagle3web.domain import plans
 from eagle3web.models import Run
@@ -63,6 +65,27 @@ def test_whether_a_targets_code_may_run_is_what_the_project_says_when_the_attemp
         assert plans.attempt_config(run)["trust_remote_code"] is False
         run.project.allow_remote_code = True
         assert plans.attempt_config(run)["trust_remote_code"] is True
+        run.config["target"] = "/models/another"
+        assert plans.attempt_config(run)["trust_remote_code"] is False, "the leave is for the target that the project names now"
+
+
+@pytest.mark.parametrize(
+    ("url", "words"),
+    [
+        ("http://10.0.0.1:8500", "EAGLE3_ENGINE_HOSTS; 10.0.0.1:8500 is not one"),
+        ("http://gpu-01:30000/v1/kv?raw", "without a password or a query"),
+        ("http://169.254.169.254", "no engine is there"),
+    ],
+)
+def test_engines_are_where_they_may_be_whoever_named_them(chain: list[Run], settings: Settings, url: str, words: str) -> None:
+    settings.EAGLE3_ENGINE_HOSTS = ["gpu-01"]
+    saved(chain[2], 100, best=True)
+    benchmark = chain[3]
+    benchmark.config["served"] = [{"mode": "plain", "engine": {"name": "x", "url": "http://gpu-01:30000"}}]
+    assert plans.attempt_config(benchmark)["served"]
+    benchmark.config["served"][0]["engine"]["url"] = url
+    with pytest.raises(ConfigError, match=re.escape(words)):
+        plans.attempt_config(benchmark)
 
 
 def test_training_has_a_process_on_each_device_that_its_attempt_holds(chain: list[Run]) -> None:
