@@ -37,6 +37,7 @@ def exchanging(stage: str, folder: AttemptFolder, carry_out: Callable[[], int]) 
             for made in results(stage, home, config):
                 if made.is_dir():
                     store.publish(made, str(made.relative_to(home)), host=host)
+            folder.published.touch()
     except (PipelineError, OSError) as error:
         logging.basicConfig(format="%(asctime)s %(levelname)s %(name)s %(message)s")
         log.error("what hosts hand to one another failed: %s", error)

@@ -45,6 +45,11 @@ class AttemptFolder:
         return self.path / "heartbeat"
 
     @property
+    def published(self) -> Path:
+        """There once other hosts can read what the attempt made; only where EAGLE3_ARTIFACTS names a store."""
+        return self.path / "published"
+
+    @property
     def supervisor_log(self) -> Path:
         return self.path / "supervisor.txt"
 

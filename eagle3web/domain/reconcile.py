@@ -110,7 +110,8 @@ def _bury(attempt: Attempt) -> bool:
     found = verdict.judge_unseen(None, reason=f"{reason}; its files could not be read")
     try:
         _store_rest(attempt)
-        found = verdict.judge_unseen(last_word(folder.events), reason=reason)
+        published = not settings.EAGLE3_ARTIFACTS or folder.published.exists()
+        found = verdict.judge_unseen(last_word(folder.events), reason=reason, published=published)
     finally:
         # Whatever is wrong with its files, it is not running.
         log.warning("%s: %s", attempt, found.reason or found.status)

@@ -66,9 +66,14 @@ def judge(ended: Exit, last: Event | None, *, stop_reason: str = "") -> Verdict:
     return Verdict(status=AttemptStatus.FAILED, reason=f"crashed: {ended.words}")
 
 
-def judge_unseen(last: Event | None, *, reason: str) -> Verdict:
-    """Judge an attempt whose supervisor did not see the end: only the stage's own last word tells; without one it is lost."""
+def judge_unseen(last: Event | None, *, reason: str, published: bool = True) -> Verdict:
+    """Judge an attempt whose supervisor did not see the end: only the stage's own last word tells; without one it is lost.
+
+    So is one that finished and whose results, not `published`, no other host can read: to resume it publishes them.
+    """
     match last:
+        case StageFinished() if not published:
+            return Verdict(status=AttemptStatus.LOST, reason=f"{reason}; it had finished and not published its results yet")
         case StageFinished():
             return Verdict(status=AttemptStatus.FINISHED, reason="")
         case StageFailed():

@@ -36,6 +36,7 @@ def test_generation_goes_on_on_another_host_without_a_shared_disk(tmp_path: Path
         run.config["datasets"][0]["budget"] = budget
         stage = run.start(env={"EAGLE3_ARTIFACTS": store, "EAGLE3_HOME": str(home), "EAGLE3_HOST": host})
         assert stage.wait(60) == 0, stage.log[-3000:]
+        assert stage.folder.published.exists()
         return stage
 
     with stub_engine(Behaviour(mean_tokens=20)) as (_, url), generate_run(home, url) as run:
@@ -63,5 +64,6 @@ def test_generation_goes_on_on_another_host_without_a_shared_disk(tmp_path: Path
         run.config["datasets"][0]["budget"] = 1600
         stage = run.start(env={"EAGLE3_ARTIFACTS": store, "EAGLE3_HOME": str(home), "EAGLE3_HOST": "gpu-02"})
         assert stage.wait(60) == 1
+        assert not stage.folder.published.exists()
         assert "what hosts hand to one another failed" in stage.log
         assert run.recount()["B1"] == both

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 from django.utils import timezone
+from pytest_django import Settings
 
 from eagle3web.domain import procfs, reconcile
 from eagle3web.domain.reconcile import Launch
@@ -89,6 +90,23 @@ def test_reconcile_believes_the_last_word_of_a_stage(tmp_path: Path, word: event
     reconcile.reconcile_host()
     attempt.refresh_from_db()
     assert (attempt.status, attempt.reason) == (status, reason)
+
+
+def test_reconcile_calls_a_stage_lost_that_was_killed_before_its_results_were_published(
+    tmp_path: Path, settings: Settings
+) -> None:
+    settings.EAGLE3_ARTIFACTS = str(tmp_path / "store")
+    found = []
+    for name in ("killed", "whole"):
+        (tmp_path / name).mkdir()
+        attempt = ours(tmp_path / name)
+        say(tmp_path / name, events.StageFinished(summary={"tokens": 1}))
+        if name == "whole":
+            (tmp_path / name / "published").touch()
+        reconcile.reconcile_host()
+        attempt.refresh_from_db()
+        found.append((attempt.status, attempt.reason.partition("; ")[2]))
+    assert found == [("lost", "it had finished and not published its results yet"), ("finished", "")]
 
 
 def test_reconcile_kills_what_the_attempt_left(tmp_path: Path) -> None:

@@ -62,3 +62,8 @@ def test_exit_words_carry_the_hint() -> None:
 def test_judge_unseen_believes_the_last_word_only(last: Event | None, status: str, reason: str) -> None:
     verdict = judge_unseen(last, reason="its supervisor is gone")
     assert (verdict.status, verdict.reason) == (status, reason)
+
+
+@pytest.mark.parametrize(("last", "status"), [(FINISHED, "lost"), (FAILED, "failed"), (INTERRUPTED, "stopped")])
+def test_judge_unseen_calls_nothing_finished_that_other_hosts_cannot_read(last: Event, status: str) -> None:
+    assert judge_unseen(last, reason="its supervisor is gone", published=False).status == status
