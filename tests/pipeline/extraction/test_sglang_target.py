@@ -135,7 +135,12 @@ def test_prompts_are_not_sent_to_an_address_that_no_engine_has(
     server: Server, target: Path, layout: Layout, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     asked: list[str] = []
-    monkeypatch.setattr("pipeline.extraction.sglang_target.is_no_engine", lambda address: bool(asked.append(address)) or True)
+
+    def refuse(address: str) -> bool:
+        asked.append(address)
+        return True
+
+    monkeypatch.setattr("pipeline.extraction.sglang_target.is_no_engine", refuse)
     with pytest.raises(EngineUnavailableError, match="no address of an engine"):
         SglangTarget(server.url, tmp_path, target=target, layout=layout).read([torch.arange(3)])
     assert asked == ["127.0.0.1"]
