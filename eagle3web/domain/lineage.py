@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from django.db.models import Exists, OuterRef, QuerySet
 
 from eagle3web.enums import InputKind, RunStatus, Stage
-from eagle3web.models import Project, Run, RunInput
+from eagle3web.models import Checkpoint, Project, Run, RunInput
 from eagle3web.queries import pruned
 from pipeline.errors import ConfigError
 
@@ -32,7 +32,7 @@ class Input:
 
 def connect(run: Run, inputs: Iterable[Input]) -> None:
     """Write down what a new run is made of. Raises ConfigError for a source that does not make it, of another project, or whose
-    hidden states were pruned."""
+    hidden states or checkpoint were deleted."""
     # Nothing that is taken here is given up meanwhile (domain.pruning holds the same row).
     Project.objects.select_for_update(no_key=True).get(pk=run.project_id)
     for made in inputs:
@@ -43,7 +43,13 @@ def connect(run: Run, inputs: Iterable[Input]) -> None:
                 raise ConfigError(f"{made.source} makes no {made.kind.label}")
             if made.kind == InputKind.HIDDEN and (gone := pruned.shards_of(made.source.pk)) is not None:
                 raise ConfigError(f"the hidden states of {made.source} were pruned on {gone.decided_at:%d %B %Y}; extract anew")
+            if made.kind == InputKind.CHECKPOINT and "step" in made.ref and not _is_there(made.source, made.ref["step"]):
+                raise ConfigError(f"the checkpoint of {made.source} at step {made.ref['step']} was removed from disk")
         RunInput.objects.create(run=run, source=made.source, kind=made.kind, ref=dict(made.ref))
+
+
+def _is_there(source: Run, step: str | int) -> bool:
+    return Checkpoint.objects.filter(run=source, step=step, removed_at=None).exists()
 
 
 def inputs_of(run: Run) -> list[Input]:

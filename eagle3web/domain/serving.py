@@ -6,7 +6,7 @@ from eagle3web.domain import audit, controls
 from eagle3web.domain.plans.serve import drafting, last_swap
 from eagle3web.domain.runs import NotAllowedNow
 from eagle3web.enums import RunStatus, Stage
-from eagle3web.models import Attempt, Checkpoint, Run, User
+from eagle3web.models import Attempt, Checkpoint, Project, Run, User
 from pipeline.control import SwapDrafter
 from pipeline.errors import ConfigError
 from pipeline.server_events import DrafterSwapped
@@ -24,9 +24,11 @@ def swap_drafter(run: Run, checkpoint: Checkpoint | None, *, user: User | None) 
         raise NotAllowedNow(f"{run} leaves hidden states for extraction, and does not draft")
     if checkpoint is not None and checkpoint.project_id != run.project_id:
         raise ConfigError(f"{checkpoint} belongs to another project")
-    drafts = drafting(checkpoint) if checkpoint else {"drafter": "", "drafter_name": ""}
-    message = SwapDrafter(drafter=drafts["drafter"], name=drafts["drafter_name"])
     with transaction.atomic():
+        # What is taken here is not given up meanwhile (domain.pruning holds the same row).
+        Project.objects.select_for_update(no_key=True).get(pk=run.project_id)
+        drafts = drafting(Checkpoint.objects.get(pk=checkpoint.pk)) if checkpoint else {"drafter": "", "drafter_name": ""}
+        message = SwapDrafter(drafter=drafts["drafter"], name=drafts["drafter_name"])
         row = Run.objects.select_for_update(no_key=True).get(pk=run.pk)
         if row.status not in {RunStatus.STARTING, RunStatus.RUNNING} or controls.send(row, message, user=user) is None:
             raise NotAllowedNow(f"{row} is {row.status}; only a running server can be told to draft with another checkpoint")

@@ -1,12 +1,13 @@
 """What a run is made of, and what it waits for."""
 
 import pytest
+from django.utils import timezone
 from pytest_django import DjangoAssertNumQueries
 
 from eagle3web.domain import lineage, runs
 from eagle3web.domain.lineage import Input
 from eagle3web.enums import InputKind, RunStatus
-from eagle3web.models import Run
+from eagle3web.models import Checkpoint, Run
 from pipeline.errors import ConfigError
 from tests.support import factories
 from tests.support.pipelines import chain_of, finish, ready_project
@@ -92,3 +93,13 @@ def test_a_clone_is_made_of_the_same(chain: list[Run]) -> None:
     again = runs.clone(extract, user=None, changes={})
     assert lineage.inputs_of(again) == lineage.inputs_of(extract)
     assert lineage.held_words(again) == f"waits for r{chain[0].pk} generate"
+
+
+def test_a_checkpoint_that_was_given_up_meanwhile_is_refused(chain: list[Run]) -> None:
+    train = chain[2]
+    factories.checkpoint(factories.attempt(train), step=500)
+    taken = Input(kind=InputKind.CHECKPOINT, source=train, ref={"step": 500})
+    lineage.connect(factories.run(train.project, stage="benchmark"), [taken])
+    Checkpoint.objects.update(removed_at=timezone.now())
+    with pytest.raises(ConfigError, match=f"the checkpoint of r{train.pk} train at step 500 was removed from disk"):
+        lineage.connect(factories.run(train.project, stage="benchmark"), [taken])

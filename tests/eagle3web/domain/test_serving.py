@@ -47,3 +47,11 @@ def test_what_makes_no_sense_is_refused(attempt: Attempt) -> None:
     with pytest.raises(NotAllowedNow, match="is stopped; only a running server"):
         serving.swap_drafter(ended.run, None, user=None)
     assert not ControlMessage.objects.exists()
+
+
+def test_checkpoint_that_was_given_up_meanwhile_is_refused(attempt: Attempt) -> None:
+    read_before = checkpoint_of(attempt.run.project)
+    Checkpoint.objects.update(removed_at=timezone.now())
+    with pytest.raises(ConfigError, match="was removed from disk"):
+        serving.swap_drafter(attempt.run, read_before, user=None)
+    assert not ControlMessage.objects.exists()
