@@ -27,7 +27,7 @@ def read_parquet(file: BinaryIO, progress: Progress | None = None) -> Iterator[R
         unpacked = 0
         for batch in source.iter_batches(batch_size=BATCH_ROWS, use_threads=False):
             for place in range(len(batch)):
-                row = batch.slice(place, 1)
+                row = _decoded(batch.slice(place, 1), pa)
                 unpacked += row.nbytes
                 # A few bytes of a dictionary can stand for any number of equal rows.
                 _refuse_more_than(expanded_limit(size), unpacked)
@@ -40,6 +40,14 @@ def read_parquet(file: BinaryIO, progress: Progress | None = None) -> Iterator[R
                 progress(size * index // rows, size)
     except (pa.ArrowException, OSError, EOFError, MemoryError) as error:
         raise DamagedFileError(f"not a readable Parquet file: {error}") from error
+
+
+def _decoded(row: Any, pa: Any) -> Any:  # noqa: ANN401  (pyarrow's RecordBatch and module)
+    """One row with its categoricals as values: a slice of them keeps the whole dictionary, and counts it."""
+    for place, column in enumerate(row.columns):
+        if pa.types.is_dictionary(column.type):
+            row = row.set_column(place, row.schema.field(place).name, column.dictionary_decode())
+    return row
 
 
 def _refuse_bomb(metadata: Any, size: int) -> None:  # noqa: ANN401  (pyarrow's FileMetaData)

@@ -58,3 +58,15 @@ def test_a_row_that_is_too_long_is_refused_alone(tmp_path: Path, monkeypatch: py
         found = list(read_parquet(file))
     assert [row.value and row.value["prompt"] for row in found] == ["short", None, "short too"]
     assert "row is longer than" in str(found[1].error)
+
+
+def test_categoricals_count_as_the_one_value_that_a_row_has(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("pipeline.datasets.containers.parquet.MAX_ROW_BYTES", 1000)
+    monkeypatch.setattr(compression, "EXPANDED_ANYWAY", 1 << 20)
+    prompts = [f"{i:05} {'x' * 500}" for i in range(300)] + [None, "x" * 5000]
+    table = pa.table({"n": range(302), "prompt": pa.array(prompts).dictionary_encode()})
+    parquet.write_table(table, tmp_path / "a.parquet", compression="zstd")
+    with (tmp_path / "a.parquet").open("rb") as file:
+        found = list(read_parquet(file))
+    assert [row.value for row in found[:301]] == table.slice(0, 301).to_pylist()
+    assert "row is longer than" in str(found[301].error)
