@@ -145,7 +145,7 @@ def _check_hosts() -> Iterator[CheckMessage]:
         yield Error(
             f"EAGLE3_HOST_TAGS: {' '.join(error.messages)}",
             hint="Write tags separated by commas, such as h200,nvme.",
-            id="eagle3web.E011",
+            id="eagle3web.E013",
         )
 
 

@@ -147,8 +147,6 @@ class Prunable(models.TextChoices):
     SHARDS = "shards", "hidden states of extractions"
     CHECKPOINTS = "checkpoints", "checkpoints"
 
-    OF_ATTEMPTS = nonmember(frozenset({"logs", "events", "points"}))
-
 
 class NotificationKind(models.TextChoices):
     """What people can be told of."""

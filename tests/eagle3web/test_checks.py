@@ -75,7 +75,7 @@ def test_home_that_cannot_be_written_is_an_error(settings: Settings, home: str) 
 @pytest.mark.parametrize("tags", [["H200"], ["two words"], [""], ["x"] * 17])
 def test_tags_of_a_host_must_fit(settings: Settings, tags: list[str]) -> None:
     settings.EAGLE3_HOST_TAGS = tags
-    assert found() == {"eagle3web.E011"}
+    assert found() == {"eagle3web.E013"}
 
 
 def test_low_disk_is_a_warning(monkeypatch: pytest.MonkeyPatch) -> None:

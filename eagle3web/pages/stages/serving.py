@@ -33,7 +33,6 @@ class Served:
     measured: ServerMeasured | None
     drafter: str
     """What it drafts with, by now."""
-    eta_s: float | None = None
 
     @property
     def share(self) -> float | None:
@@ -60,7 +59,7 @@ class Served:
         return f"{count(self.measured.running)} running, {count(self.measured.waiting)} waiting"
 
 
-def served(attempt: Attempt, *, forecast: bool) -> Served | None:
+def served(attempt: Attempt) -> Served | None:
     """None before the first start."""
     started = last_word(attempt, ServerStarted)
     if started is None:
@@ -80,7 +79,7 @@ def served(attempt: Attempt, *, forecast: bool) -> Served | None:
 def context(run: Run, attempt: Attempt, forecast: bool) -> Context:
     """No query."""
     name = run.config.get("engine") or f"r{run.pk}"
-    return {"served": served(attempt, forecast=forecast), "engine_name": name, "kept": "its log and what was measured"}
+    return {"served": served(attempt), "engine_name": name, "kept": "its log and what was measured"}
 
 
 def details(run: Run, attempt: Attempt, up_to: int) -> Context:

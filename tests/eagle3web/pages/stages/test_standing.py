@@ -4,7 +4,7 @@ from typing import Any
 import pytest
 
 from eagle3web.models import Attempt
-from eagle3web.pages.stages.standing import standing_line
+from eagle3web.pages.stages.standing import StandingLine, standing_line
 from tests.support import told
 
 EXTRACTED, STEP, MEASURED = told.extraction(), told.step(400), told.measured(18)
@@ -31,3 +31,9 @@ def test_line_says_what_the_stage_counts(stage: str, event: Any, words: str, eta
 @pytest.mark.parametrize("stage", ["generate", "train"])
 def test_line_is_none_for_generation_and_before_the_first_word(stage: str) -> None:
     assert standing_line(Attempt(counters={}), stage, forecast=True) is None
+
+
+def test_line_of_a_server_says_what_it_does_and_has_no_end() -> None:
+    event = told.server_started()
+    line = standing_line(Attempt(counters={event.kind: asdict(event)}), "serve", forecast=True)
+    assert line == StandingLine("starting Python", None)
