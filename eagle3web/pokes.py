@@ -5,6 +5,7 @@ since whoever waits for pokes also looks by itself; so a broker that is away mus
 """
 
 import asyncio
+import atexit
 import logging
 import threading
 from typing import Any
@@ -13,6 +14,8 @@ from channels.layers import get_channel_layer
 from redis.exceptions import RedisError
 
 GROUP = "pokes"
+SEND_S = 2.0
+"""Longest try to send."""
 log = logging.getLogger(__name__)
 
 
@@ -48,6 +51,8 @@ class Poker:
             if self._thread is None or not self._thread.is_alive():
                 self._thread = threading.Thread(target=self._send_all, name="pokes", daemon=True)
                 self._thread.start()
+                # A process that ends in the middle of a send would be aborted: the interpreter ends before its daemon threads.
+                atexit.register(self.flush, timeout_s=2 * SEND_S)
         self._wake.set()
 
     def flush(self, *, timeout_s: float) -> bool:
@@ -71,7 +76,7 @@ class Poker:
     async def _send(self, topics: list[str]) -> None:
         layer: Any = get_channel_layer()
         try:
-            async with asyncio.timeout(2):
+            async with asyncio.timeout(SEND_S):
                 try:
                     await layer.group_send(GROUP, {"type": "poke", "topics": topics})
                 except (OSError, RedisError):  # perhaps a connection from before a restart of the broker: the next one is new

@@ -46,7 +46,7 @@ def test_poke_reaches_viewers_and_goes_on_after_the_broker_was_away(bare_system:
 def test_poke_returns_at_once_and_lets_the_process_end() -> None:
     program = (
         "import django, time; django.setup(); from eagle3web import pokes; start = time.monotonic(); pokes.poke('run.1');"
-        "took = time.monotonic() - start; assert pokes.flush(timeout_s=5); print(took)"
+        "print(time.monotonic() - start)"
     )
     environment = {"DJANGO_SETTINGS_MODULE": "eagle3web.settings", "REDIS_URL": "unix:///nowhere/valkey.sock"}
     start = time.monotonic()

@@ -12,6 +12,7 @@ from eagle3web.domain import health
 from eagle3web.domain.health import Health, Part, check_health
 from eagle3web.enums import EngineState
 from tests.support import factories as make
+from tests.support.servers import wait_until
 from tests.support.system import System
 
 
@@ -27,12 +28,10 @@ def check() -> Health:
 
 @pytest.mark.slow
 def test_all_parts_answer(valkey: System) -> None:
+    # A part that answers late is down, and on a machine with other work any of them may be late once.
+    wait_until(lambda: all(part.ok for part in check().parts.values()), "all parts answer in time")
     found = check()
-    assert {name: (part.ok, part.error) for name, part in found.parts.items()} == {
-        "database": (True, ""),
-        "broker": (True, ""),
-        "channel_layer": (True, ""),
-    }
+    assert set(found.parts) == {"database", "broker", "channel_layer"}
 
 
 def test_broker_away_is_down_and_the_database_still_answers(transactional_db: None) -> None:
