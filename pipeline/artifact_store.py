@@ -15,6 +15,7 @@ import os
 import tempfile
 import uuid
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -24,12 +25,31 @@ from fsspec.utils import get_protocol
 
 from pipeline.artifacts import naming_full_disks, sha256_file
 from pipeline.errors import ConfigError, DataError
+from pipeline.fetched_files import (
+    Files,
+    exchanging_alone,
+    files_of,
+    is_newer_there,
+    merge,
+    read_fetched,
+    travels,
+    within,
+    write_fetched,
+)
+from pipeline.folder_lock import keeping_writers_out
 
-Files = dict[str, tuple[str, int]]
-"""Path below the folder → SHA-256 and bytes."""
-PRIVATE = "."
-"""Files whose name begins so are unfinished, or of this host only."""
 log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True)
+class _Tree:
+    host: str
+    """Who published it."""
+    files: Files
+
+    def same_as(self, folder: Path, host: str) -> dict[str, str]:
+        """What was last the same in the folder; as published, where this `host` did and the folder does not say."""
+        return read_fetched(folder, otherwise=self.files if self.host == host else {})
 
 
 @contextlib.contextmanager
@@ -61,38 +81,56 @@ class ArtifactStore:
 
     @explaining_failures()
     def publish(self, folder: Path, name: str, *, host: str) -> Files:
-        """Hand over the folder as it is now, in place of what had this name. Sends only files that nobody sent before."""
-        found: Files = {}
-        for path in sorted(folder.rglob("*")):
-            relative = path.relative_to(folder)
-            if path.is_file() and not any(part.startswith(PRIVATE) for part in relative.parts):
-                found[str(relative)] = self._put(path)
-        with self._whole(self._tree(name)) as temporary:
-            self._files.pipe_file(temporary, json.dumps({"host": host, "files": found}).encode())
+        """Hand over the folder as it is now; what has this name then. Sends only files that nobody sent before.
+
+        What other hosts published since it was fetched stays. Raises DataError for a file that was changed here and there.
+        """
+        with exchanging_alone(folder):
+            mine = {relative: self._put(path) for relative, path in files_of(folder)}
+            found = mine
+            if (tree := self._read_tree(name)) is not None:
+                found = merge(mine, tree.files, same=tree.same_as(folder, host), folder=folder, host=tree.host)
+            with self._whole(self._tree(name)) as temporary:
+                self._files.pipe_file(temporary, json.dumps({"host": host, "files": found}).encode())
+            write_fetched(folder, {relative: digest for relative, (digest, _) in mine.items()})
         return found
 
     @explaining_failures()
     def fetch(self, name: str, folder: Path, *, host: str) -> bool:
         """Bring the folder that has this name here; False when nobody published it.
 
-        Files that are here and differ are replaced, unless this `host` itself published last: then it has the newer ones. Files
-        of which the tree says nothing stay. Raises DataError for bytes that are not what the tree says, DiskFullError.
+        Files that were changed only here since stay, as do those of which the tree says nothing, and all in folders that a
+        process here writes to. Raises DataError for a file that was changed here and there, and then replaces none; DataError
+        for bytes that are not what the tree says; DiskFullError.
         """
-        tree = self._read_tree(name)
-        if tree is None:
+        if not self.has(name):
             return False
-        for relative, (digest, size) in tree["files"].items():
-            path = folder / relative
-            if not path.resolve().is_relative_to(folder.resolve()):
-                raise DataError(f"{name}: {relative} leads out of its folder")
-            if path.exists() and (tree["host"] == host or (path.stat().st_size == size and sha256_file(path) == digest)):
-                continue
-            self._get(digest, path)
+        with exchanging_alone(folder), keeping_writers_out(folder) as busy:
+            tree = self._read_tree(name)
+            if tree is None:
+                return False
+            for written in sorted(busy):
+                log.warning("%s is being written here; it stays as it is", written)
+            self._take_newer(tree, folder, host, busy)
         return True
 
     @explaining_failures()
     def has(self, name: str) -> bool:
         return bool(self._files.exists(self._tree(name)))
+
+    def _take_newer(self, tree: "_Tree", folder: Path, host: str, busy: set[Path]) -> None:
+        paths = {relative: within(folder, relative) for relative in tree.files if travels(relative)}
+        free = {relative: path for relative, path in paths.items() if not busy.intersection(path.parents)}
+        same = tree.same_as(folder, host)
+        # All are compared before one is replaced.
+        newer = [
+            relative
+            for relative, path in free.items()
+            if is_newer_there(path, tree.files[relative], same=same.get(relative), host=tree.host)
+        ]
+        for relative in newer:
+            self._get(tree.files[relative][0], free[relative])
+        write_fetched(folder, same | {relative: tree.files[relative][0] for relative in free})
 
     def _put(self, path: Path) -> tuple[str, int]:
         """Raises DataError for a file that somebody writes to meanwhile."""
@@ -139,13 +177,14 @@ class ArtifactStore:
                 Path(name).unlink(missing_ok=True)
                 raise
 
-    def _read_tree(self, name: str) -> dict[str, Any] | None:
+    def _read_tree(self, name: str) -> "_Tree | None":
         try:
             found = json.loads(self._files.cat_file(self._tree(name)))
-            return {"host": str(found["host"]), "files": dict(found["files"])}
+            files = {str(path): (str(digest), int(size)) for path, (digest, size) in found["files"].items()}
+            return _Tree(host=str(found["host"]), files=files)
         except FileNotFoundError:
             return None
-        except (ValueError, KeyError, TypeError) as error:
+        except (ValueError, KeyError, TypeError, AttributeError) as error:
             raise DataError(f"{name}: the store's list of its files cannot be read: {error}") from error
 
     def _tree(self, name: str) -> str:

@@ -15,7 +15,8 @@ from typing import Any
 from pipeline.acceptance import Served, served_accept_length
 from pipeline.benchmark.contenders import Contender, Group
 from pipeline.errors import DataError
-from pipeline.responses.appending import AppendFile, FolderLock
+from pipeline.folder_lock import FolderLock
+from pipeline.responses.appending import AppendFile
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -20,7 +20,7 @@ from pipeline.extraction.shares import own
 from pipeline.extraction.states import Target
 from pipeline.extraction.tally import EXPECTED_SHARE, Tally
 from pipeline.extraction.target import load_target
-from pipeline.responses.appending import FolderLock
+from pipeline.folder_lock import FolderLock
 from pipeline.shard_damage import set_damaged_aside
 from pipeline.shard_layout import DTYPES, Layout
 from pipeline.shards import ShardWriter, list_documents

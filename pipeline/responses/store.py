@@ -6,7 +6,8 @@ from pathlib import Path
 from typing import Self
 
 from pipeline.errors import DataError
-from pipeline.responses.appending import AppendFile, FolderLock
+from pipeline.folder_lock import FolderLock
+from pipeline.responses.appending import AppendFile
 from pipeline.responses.failures import FAILURES, read_failures
 from pipeline.responses.index import (
     FINISH_REASONS,

@@ -15,9 +15,9 @@ from pipeline.checkpoint import load_training_state
 from pipeline.event import Event
 from pipeline.events import Warned
 from pipeline.extraction.sources import open_source
+from pipeline.folder_lock import FolderLock
 from pipeline.loss import TrainingTimeTest
 from pipeline.objectives import Objective
-from pipeline.responses.appending import FolderLock
 from pipeline.training import lineage, saving
 from pipeline.training.config import TrainConfig
 from pipeline.training.corpus import Corpus, open_corpus

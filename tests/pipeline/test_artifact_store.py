@@ -14,6 +14,8 @@ import pytest
 from eagle3web.system.processes import free_port
 from pipeline.artifact_store import ArtifactStore
 from pipeline.errors import ConfigError, DataError
+from pipeline.fetched_files import FETCHED
+from pipeline.folder_lock import FolderLock
 from tests.support.servers import wait_until
 
 
@@ -72,10 +74,10 @@ def test_another_host_reads_what_was_published(store: ArtifactStore, made: Path,
     assert set(store.publish(made, "projects/kimi/responses", host="a")) == {"B1/part-00001.jsonl", "manifest.json"}
     assert store.fetch("projects/kimi/responses", there, host="b")
     assert (there / "B1" / "part-00001.jsonl").read_text() == "one\n"
-    assert sorted(path.name for path in there.rglob("*")) == ["B1", "manifest.json", "part-00001.jsonl"]
+    assert sorted(path.name for path in there.rglob("[!.]*")) == ["B1", "manifest.json", "part-00001.jsonl"]
 
 
-def test_newer_files_replace_older_ones_but_never_the_publishers_own(store: ArtifactStore, made: Path, tmp_path: Path) -> None:
+def test_newer_files_replace_older_ones_but_none_that_moved_here(store: ArtifactStore, made: Path, tmp_path: Path) -> None:
     there, part = tmp_path / "b", "B1/part-00001.jsonl"
     store.publish(made, "r", host="a")
     store.fetch("r", there, host="b")
@@ -85,6 +87,63 @@ def test_newer_files_replace_older_ones_but_never_the_publishers_own(store: Arti
     store.fetch("r", there, host="b")
     store.fetch("r", made, host="a")
     assert ((there / part).read_text(), (made / part).read_text()) == ("one\ntwo\nthree\n", "one\ntwo\n")
+
+
+def test_what_a_killed_host_wrote_and_never_published_stays(made: Path, tmp_path: Path) -> None:
+    store, there, part = ArtifactStore(str(tmp_path / "store")), tmp_path / "b", "B1/part-00001.jsonl"
+    store.publish(made, "r", host="a")
+    store.fetch("r", there, host="b")
+    (there / part).write_text("one\nmine\n")
+    store.fetch("r", there, host="b")
+    assert (there / part).read_text() == "one\nmine\n"
+
+    (made / part).write_text("one\nof another host\n")
+    (made / "manifest.json").write_text("{1}")
+    store.publish(made, "r", host="a")
+    for exchange in (store.fetch, lambda name, folder, host: store.publish(folder, name, host=host)):
+        with pytest.raises(DataError, match=rf"{part} was changed here \(9 bytes, .* by host a in the store \(20 bytes, "):
+            exchange("r", there, host="b")
+    assert [(there / name).read_text() for name in (part, "manifest.json")] == ["one\nmine\n", "{}"]
+
+    (there / part).rename(there / "aside")
+    store.fetch("r", there, host="b")
+    assert [(there / name).read_text() for name in (part, "manifest.json")] == ["one\nof another host\n", "{1}"]
+
+
+def test_publishing_keeps_what_came_from_other_hosts_meanwhile_and_drops_what_was_deleted(made: Path, tmp_path: Path) -> None:
+    store, there = ArtifactStore(str(tmp_path / "store")), tmp_path / "b"
+    store.publish(made, "r", host="a")
+    store.fetch("r", there, host="b")
+    (made / "B2").mkdir()
+    (made / "B2" / "part-00001.jsonl").write_text("two\n")
+    store.publish(made, "r", host="a")
+    (there / "manifest.json").unlink()
+    (there / "B3.jsonl").write_text("three\n")
+    assert sorted(store.publish(there, "r", host="b")) == ["B1/part-00001.jsonl", "B2/part-00001.jsonl", "B3.jsonl"]
+
+
+def test_folder_that_a_process_writes_to_is_left_alone_and_its_lock_never_travels(made: Path, tmp_path: Path) -> None:
+    store, there, part = ArtifactStore(str(tmp_path / "store")), tmp_path / "b", "B1/part-00001.jsonl"
+    FolderLock(made / "B1").release()
+    assert "B1/lock" not in store.publish(made, "r", host="a")
+    store.fetch("r", there, host="b")
+    (made / part).write_text("one\ntwo\n")
+    store.publish(made, "r", host="a")
+    writing = FolderLock(there / "B1")
+    store.fetch("r", there, host="b")
+    assert (there / part).read_text() == "one\n"
+    writing.release()
+    store.fetch("r", there, host="b")
+    assert (there / part).read_text() == "one\ntwo\n"
+
+
+def test_folder_of_before_there_was_a_record_keeps_what_this_host_published(made: Path, tmp_path: Path) -> None:
+    store, part = ArtifactStore(str(tmp_path / "store")), "B1/part-00001.jsonl"
+    store.publish(made, "r", host="a")
+    (made / FETCHED).unlink()
+    (made / part).write_text("one\ntwo\n")
+    store.fetch("r", made, host="a")
+    assert (made / part).read_text() == "one\ntwo\n"
 
 
 def test_equal_files_are_kept_once(made: Path, tmp_path: Path) -> None:
@@ -102,7 +161,7 @@ def test_bytes_that_are_not_what_they_are_called_are_refused(made: Path, tmp_pat
             blob.write_text("rotten")
     with pytest.raises(DataError, match="the store has other bytes than it says"):
         store.fetch("r", tmp_path / "b", host="b")
-    assert [path for path in (tmp_path / "b").rglob("*") if path.is_file()] == []
+    assert [path for path in (tmp_path / "b").rglob("[!.]*") if path.is_file()] == []
 
 
 def test_half_a_blob_is_sent_again_and_sending_that_fails_leaves_none(

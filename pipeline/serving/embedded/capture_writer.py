@@ -12,8 +12,8 @@ from torch import Tensor
 
 from pipeline.batching import Document
 from pipeline.errors import DataError, PipelineError
+from pipeline.folder_lock import FolderLock
 from pipeline.lean_ops import rms_norm
-from pipeline.responses.appending import FolderLock
 from pipeline.serving.embedded.requests import CaptureName
 from pipeline.serving.embedded.runner import HiddenStates
 from pipeline.shard_layout import Layout

@@ -13,7 +13,7 @@ from pipeline.events import Line
 from pipeline.exclusions import Exclusions
 from pipeline.extraction.config import ExtractConfig
 from pipeline.extraction.target import load_target
-from pipeline.responses.appending import FolderLock
+from pipeline.folder_lock import FolderLock
 from pipeline.responses.manifest import MANIFEST
 from pipeline.shards import ShardReader
 from pipeline.target_layout import target_layout

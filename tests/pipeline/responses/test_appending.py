@@ -1,21 +1,10 @@
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
-from pipeline.errors import DiskFullError, FolderHeldError
-from pipeline.responses.appending import AppendFile, FolderLock
+from pipeline.errors import DiskFullError
+from pipeline.responses.appending import AppendFile
 from tests.support.disks import SmallDisk
-
-HOLD = """
-import sys
-from pathlib import Path
-from pipeline.responses.appending import FolderLock
-lock = FolderLock(Path(sys.argv[1]))
-print("held", flush=True)
-sys.stdin.read()
-"""
 
 
 def append_many(file: AppendFile, piece: bytes) -> None:
@@ -43,14 +32,3 @@ def test_append_to_a_full_disk_leaves_whole_pieces(small_disk: SmallDisk) -> Non
     assert len(written) == file.size
     assert written == piece * (len(written) // len(piece))
     assert len(written) > 0
-
-
-def test_lock_names_the_process_that_holds_it(tmp_path: Path) -> None:
-    command = [sys.executable, "-c", HOLD, str(tmp_path)]
-    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as holder:
-        assert holder.stdout is not None
-        assert holder.stdout.readline() == "held\n"
-        with pytest.raises(FolderHeldError, match=rf"is being written by process {holder.pid} on "):
-            FolderLock(tmp_path)
-        holder.kill()
-    FolderLock(tmp_path).release()
