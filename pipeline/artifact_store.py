@@ -83,16 +83,19 @@ class ArtifactStore:
     def publish(self, folder: Path, name: str, *, host: str) -> Files:
         """Hand over the folder as it is now; what has this name then. Sends only files that nobody sent before.
 
-        What other hosts published since it was fetched stays. Raises DataError for a file that was changed here and there.
+        What other hosts published since it was fetched stays, and what a process here writes to is left to that one. Raises
+        DataError for a file that was changed here and there.
         """
-        with exchanging_alone(folder):
-            mine = {relative: self._put(path) for relative, path in files_of(folder)}
-            found = mine
-            if (tree := self._read_tree(name)) is not None:
-                found = merge(mine, tree.files, same=tree.same_as(folder, host), folder=folder, host=tree.host)
+        with exchanging_alone(folder), keeping_writers_out(folder) as busy:
+            tree = self._read_tree(name) or _Tree(host=host, files={})
+            same = tree.same_as(folder, host)
+            written = {relative: digest for relative, digest in same.items() if busy.intersection((folder / relative).parents)}
+            mine = {relative: self._put(path) for relative, path in files_of(folder) if not busy.intersection(path.parents)}
+            settled = {relative: digest for relative, digest in same.items() if relative not in written}
+            found = merge(mine, tree.files, same=settled, folder=folder, host=tree.host)
             with self._whole(self._tree(name)) as temporary:
                 self._files.pipe_file(temporary, json.dumps({"host": host, "files": found}).encode())
-            write_fetched(folder, {relative: digest for relative, (digest, _) in mine.items()})
+            write_fetched(folder, written | {relative: digest for relative, (digest, _) in mine.items()})
         return found
 
     @explaining_failures()

@@ -132,6 +132,8 @@ def test_folder_that_a_process_writes_to_is_left_alone_and_its_lock_never_travel
     writing = FolderLock(there / "B1")
     store.fetch("r", there, host="b")
     assert (there / part).read_text() == "one\n"
+    (there / "B3.jsonl").write_text("three\n")
+    assert store.publish(there, "r", host="b")[part] == store.publish(made, "r", host="a")[part]
     writing.release()
     store.fetch("r", there, host="b")
     assert (there / part).read_text() == "one\ntwo\n"
