@@ -59,9 +59,16 @@ def test_generation_goes_on_on_another_host_without_a_shared_disk(tmp_path: Path
         assert 0 < first.answers < both.answers
         assert first.tokens < 1200 <= both.tokens
 
+        # What a host wrote and did not publish is still there when it goes on.
+        run.config["datasets"][0]["budget"] = 1600
+        assert run.start().wait(60) == 0
+        both = run.recount()["B1"]
+        on("gpu-02", run, budget=1600)
+        assert run.recount()["B1"] == both
+
         # The store fails: the stage says so, and what it made stays here.
         (tmp_path / "store" / "trees" / "projects" / "test" / "responses.json").write_text("no tree")
-        run.config["datasets"][0]["budget"] = 1600
+        run.config["datasets"][0]["budget"] = 2000
         stage = run.start(env={"EAGLE3_ARTIFACTS": store, "EAGLE3_HOME": str(home), "EAGLE3_HOST": "gpu-02"})
         assert stage.wait(60) == 1
         assert not stage.folder.published.exists()
