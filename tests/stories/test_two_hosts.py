@@ -22,7 +22,7 @@ OTHER = "worker@gpu-01"
 def here(system: System, tmp_path: Path) -> Iterator[World]:
     system.start(OTHER)
     with world(system, tmp_path, Behaviour(latency_s=0.1, mean_tokens=40, vocab_size=300)) as found:
-        found.add("B1", prompts=5000, tokens=100_000)
+        found.add("B1", prompts=20_000, tokens=2_000_000)
         yield found
 
 
