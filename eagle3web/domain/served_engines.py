@@ -7,6 +7,7 @@ from typing import Any
 from django.db import transaction
 
 from eagle3web.domain.audit import record
+from eagle3web.domain.engine_hosts import check_engine_host
 from eagle3web.enums import AttemptStatus, EngineProtocol, EngineState
 from eagle3web.models import Attempt, Engine
 from eagle3web.pokes import ENGINES, poke
@@ -39,6 +40,11 @@ def retire(attempt: Attempt) -> None:
 
 
 def _switch_on(event: ServerReady, attempt: Attempt) -> None:
+    try:
+        check_engine_host(event.url)
+    except ValueError as error:
+        record(None, "engine.refuse", attempt.run, name=event.engine[:80], url=event.url[:300], reason=str(error))
+        return
     fields: dict[str, Any] = {"url": event.url[:300], "protocol": EngineProtocol.SGLANG, "enabled": True}
     engine, made = Engine.objects.get_or_create(name=event.engine[:80], defaults=fields)
     changed = {name: value for name, value in fields.items() if getattr(engine, name) != value}

@@ -21,6 +21,7 @@ from pipeline.errors import EngineError, PipelineError
 from pipeline.events import StatusChanged, Warned
 from pipeline.model_card import write_model_card
 from pipeline.stage import Outcome, Stage
+from pipeline.stop_signals import stop_on_signals
 
 TICK_S = 1.0
 
@@ -37,7 +38,7 @@ class BenchmarkFlow:
     async def run(self) -> Outcome:
         """Do the whole benchmark. Raises PipelineError and OSError when it cannot go on; what was measured is kept then."""
         started = time.monotonic()
-        self._steering.stop_on_signals()
+        stop_on_signals(self._steering.stop)
         work = asyncio.ensure_future(self._carry_out())
         helpers = [asyncio.ensure_future(helper) for helper in (self._tick(), self._steering.follow())]
         try:

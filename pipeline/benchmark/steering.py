@@ -1,7 +1,6 @@
 """What people ask of a benchmark while it works: to stop, to pause, to go on."""
 
 import asyncio
-import signal
 from collections.abc import Callable
 from typing import Any
 
@@ -34,11 +33,6 @@ class Steering:
                     case ConfigError():
                         self._warn(str(message))
             await asyncio.sleep(POLL_S)
-
-    def stop_on_signals(self) -> None:
-        loop = asyncio.get_running_loop()
-        loop.add_signal_handler(signal.SIGTERM, self.stop, "stopped by SIGTERM")
-        loop.add_signal_handler(signal.SIGINT, self.stop, "stopped by Ctrl-C")
 
     def stop(self, reason: str) -> None:
         self.stop_reason = self.stop_reason or reason

@@ -5,7 +5,6 @@ long answers of one dataset are written, the next one fills the slots that these
 """
 
 import asyncio
-import signal
 import time
 from dataclasses import asdict
 from pathlib import Path
@@ -26,6 +25,7 @@ from pipeline.responses.manifest import write_manifest
 from pipeline.responses.record import Scope, sampling_name
 from pipeline.responses.store import ResponseStore
 from pipeline.stage import Outcome, Stage
+from pipeline.stop_signals import stop_on_signals
 
 
 class GenerationFlow:
@@ -48,7 +48,7 @@ class GenerationFlow:
     async def run(self) -> Outcome:
         """Do the whole run. Raises PipelineError and OSError when it cannot go on; what was written is valid then."""
         started = time.monotonic()
-        self._stop_on_signals()
+        stop_on_signals(self.stop)
         try:
             async with asyncio.TaskGroup() as group:
                 reporter = self._reporter
@@ -191,11 +191,6 @@ class GenerationFlow:
 
     def _waiting_for(self) -> str:
         return (self._engines.waiting_for if self._engines is not None else "") or self._doing
-
-    def _stop_on_signals(self) -> None:
-        loop = asyncio.get_running_loop()
-        loop.add_signal_handler(signal.SIGTERM, self.stop, "stopped by SIGTERM")
-        loop.add_signal_handler(signal.SIGINT, self.stop, "stopped by Ctrl-C")
 
     def _write_manifests(self) -> None:
         for dataset in self.datasets:

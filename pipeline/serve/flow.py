@@ -18,6 +18,7 @@ from pipeline.serve.server import Server
 from pipeline.serve.steering import Steering
 from pipeline.server_events import DrafterSwapped, ServerEnded
 from pipeline.stage import Outcome, Stage
+from pipeline.stop_signals import stop_on_signals
 
 TICK_S = 1.0
 
@@ -48,7 +49,7 @@ class Serving:
     async def run(self) -> Outcome:
         """Serve until somebody asks for the end. Raises PipelineError when the server cannot be kept up; none is left then."""
         started = time.monotonic()
-        self._steering.stop_on_signals()
+        stop_on_signals(self._steering.stop)
         serving = asyncio.ensure_future(self._serve())
         helpers = [asyncio.ensure_future(helper) for helper in (self._tick(), self._steering.follow())]
         try:

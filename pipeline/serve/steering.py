@@ -1,7 +1,6 @@
 """What people ask of a serve run: to stop, and to draft with another checkpoint."""
 
 import asyncio
-import signal
 from collections.abc import Callable
 
 from pipeline.control import ControlReader, Stop, SwapDrafter
@@ -49,11 +48,6 @@ class Steering:
             return
         self.swap = swap
         self.asked.set()
-
-    def stop_on_signals(self) -> None:
-        loop = asyncio.get_running_loop()
-        loop.add_signal_handler(signal.SIGTERM, self.stop, "stopped by SIGTERM")
-        loop.add_signal_handler(signal.SIGINT, self.stop, "stopped by Ctrl-C")
 
     def stop(self, reason: str) -> None:
         self.stop_reason = self.stop_reason or reason

@@ -2,7 +2,6 @@
 
 import contextlib
 import os
-import signal
 import subprocess
 import sys
 import time
@@ -78,12 +77,7 @@ class BenchmarkRun:
 
     def close(self) -> None:
         for stage in self._processes:
-            with contextlib.suppress(ProcessLookupError):
-                os.killpg(stage.process.pid, signal.SIGKILL)
-            stage.process.wait()
-            if stage.process.stdin is not None:
-                with contextlib.suppress(BrokenPipeError):
-                    stage.process.stdin.close()
+            stage.close()
 
 
 @contextlib.contextmanager

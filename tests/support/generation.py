@@ -70,6 +70,15 @@ class StageProcess:
         self.process.send_signal(signal.SIGKILL)
         self.process.wait()
 
+    def close(self) -> None:
+        """End it with its group, whatever it does."""
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(self.process.pid, signal.SIGKILL)
+        self.process.wait()
+        if self.process.stdin is not None:
+            with contextlib.suppress(BrokenPipeError):
+                self.process.stdin.close()
+
     @property
     def log(self) -> str:
         return self.folder.log.read_text()
@@ -135,12 +144,7 @@ class GenerateRun:
 
     def close(self) -> None:
         for stage in self._processes:
-            with contextlib.suppress(ProcessLookupError):
-                os.killpg(stage.process.pid, signal.SIGKILL)
-            stage.process.wait()
-            if stage.process.stdin is not None:
-                with contextlib.suppress(BrokenPipeError):
-                    stage.process.stdin.close()
+            stage.close()
 
 
 @contextlib.contextmanager

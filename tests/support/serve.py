@@ -2,7 +2,6 @@
 
 import contextlib
 import os
-import signal
 import subprocess
 import sys
 import time
@@ -66,12 +65,7 @@ class ServeRun:
 
     def close(self) -> None:
         for stage in self._processes:
-            if stage.process.poll() is None:
-                stage.process.send_signal(signal.SIGKILL)
-            stage.process.wait()
-            if stage.process.stdin is not None:
-                with contextlib.suppress(BrokenPipeError):
-                    stage.process.stdin.close()
+            stage.close()
 
 
 @contextlib.contextmanager

@@ -1,13 +1,12 @@
 """Extraction: how much is read, what it takes on disk, and whether the states give the answers back."""
 
-from collections.abc import Collection
 from dataclasses import dataclass, replace
 
 from eagle3web.charts.extraction import disk_figure, read_figure
 from eagle3web.formats import count, of, size
-from eagle3web.live.records import Entry
 from eagle3web.models import Attempt, Host, Run
-from eagle3web.pages.stages.base import Context, StagePart, Window
+from eagle3web.pages.stages.base import Context, StagePart
+from eagle3web.pages.stages.metric_points import MetricPoints
 from eagle3web.queries import points
 from eagle3web.queries.counters import last_word
 from pipeline.drafter_events import ExtractionProgress
@@ -87,22 +86,13 @@ def details(run: Run, attempt: Attempt, up_to: int) -> Context:
     }
 
 
-def points_after(attempt_id: int, after: int, *, up_to: int | None = None, limit: int = points.LIMIT) -> list[Entry]:
-    return list(points.metrics_after(attempt_id, METRICS, after, up_to=up_to, limit=limit))
-
-
-def points_within(attempt: Attempt, lines: Collection[str], low: int, high: int) -> Window:
-    """By milliseconds; a metric is a line. One query."""
-    found, total = points.points_between(attempt.pk, METRICS, low, high)
-    return Window(lines={name: own for (name, _), own in found.items() if name in lines}, total=total)
-
-
+POINTS = MetricPoints(METRICS)
 PART = StagePart(
     template="runs/stages/_extract.html",
     facts="runs/facts/_extract.html",
     fragments={"run-extraction": "runs/_extraction.html"},
     context=context,
     details=details,
-    points_after=points_after,
-    points_within=points_within,
+    points_after=POINTS.after,
+    points_within=POINTS.within,
 )

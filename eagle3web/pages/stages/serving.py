@@ -1,14 +1,13 @@
 """Serving: how far a start is, what the server does, and with which drafter."""
 
-from collections.abc import Collection
 from dataclasses import dataclass
 
 from eagle3web.charts.serving import METRICS, accept_figure, queue_figure, rate_figure
 from eagle3web.domain.serving import drafter_of
 from eagle3web.formats import count
-from eagle3web.live.records import Entry
 from eagle3web.models import Attempt, Run
-from eagle3web.pages.stages.base import Context, StagePart, Window
+from eagle3web.pages.stages.base import Context, StagePart
+from eagle3web.pages.stages.metric_points import MetricPoints
 from eagle3web.queries import points
 from eagle3web.queries.counters import last_word
 from pipeline.server_events import ServerLoading, ServerMeasured, ServerReady, ServerStarted
@@ -96,22 +95,13 @@ def details(run: Run, attempt: Attempt, up_to: int) -> Context:
     }
 
 
-def points_after(attempt_id: int, after: int, *, up_to: int | None = None, limit: int = points.LIMIT) -> list[Entry]:
-    return list(points.metrics_after(attempt_id, METRICS, after, up_to=up_to, limit=limit))
-
-
-def points_within(attempt: Attempt, lines: Collection[str], low: int, high: int) -> Window:
-    """By milliseconds; a metric is a line. One query."""
-    found, total = points.points_between(attempt.pk, METRICS, low, high)
-    return Window(lines={name: own for (name, _), own in found.items() if name in lines}, total=total)
-
-
+POINTS = MetricPoints(METRICS)
 PART = StagePart(
     template="runs/stages/_serve.html",
     facts="runs/facts/_serve.html",
     fragments={"run-serving": "runs/_serving.html"},
     context=context,
     details=details,
-    points_after=points_after,
-    points_within=points_within,
+    points_after=POINTS.after,
+    points_within=POINTS.within,
 )

@@ -8,7 +8,6 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from eagle3web import tasks
 from eagle3web.api import api
 from tests.support import factories as make
 from tests.support.api import Caller
@@ -55,20 +54,8 @@ def operations(*methods: str) -> Iterator[Operation]:
 
 
 @pytest.fixture
-def program(monkeypatch: pytest.MonkeyPatch) -> Caller:
-    """A superuser's token, one row of everything, and nothing that starts a process."""
-    monkeypatch.setattr(tasks, "launch_soon", lambda run: None)
-    project = make.project(slug="k2", target_path="/models/k2")
-    make.revision(make.budget(project, make.dataset(slug="B1")).dataset)
-    make.dataset(slug="B2")
-    make.engine(name="e1")
-    attempt = make.attempt(make.run(project))
-    make.progress(attempt)
-    make.event(attempt, "warning", text="x")
-    make.log(attempt, "line\n")
-    make.point(attempt, "loss", 1.0)
-    make.checkpoint(attempt)
-    make.result(make.attempt(make.run(project, stage="benchmark")), "plain")
+def program(rows: None) -> Caller:
+    """A superuser's token."""
     return Caller(make.user(is_superuser=True))
 
 

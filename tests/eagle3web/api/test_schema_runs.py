@@ -15,7 +15,6 @@ from schemathesis import APIOperation, Case, GenerationMode
 from schemathesis.core import NOT_SET
 from schemathesis.core.result import Ok
 
-from eagle3web import tasks
 from eagle3web.api import api
 from eagle3web.domain.people import issue_token
 from tests.support import factories as make
@@ -38,21 +37,8 @@ KNOWN = {"slug": "k2", "name": "e1"}
 
 
 @pytest.fixture
-def program(monkeypatch: pytest.MonkeyPatch) -> Client:
-    """A superuser's token, one row of everything, and nothing that starts a process."""
-    monkeypatch.setattr(tasks, "launch_soon", lambda run: None)
-    project = make.project(slug="k2", target_path="/models/k2")
-    make.revision(make.budget(project, make.dataset(slug="B1")).dataset)
-    make.engine(name="e1")
-    make.host(name="e1")
-    attempt = make.attempt(make.run(project))
-    make.progress(attempt)
-    make.event(attempt, "warning", text="x")
-    make.log(attempt, "line\n")
-    make.point(attempt, "loss", 1.0)
-    make.comment(make.checkpoint(attempt))
-    make.stored_answer(project)
-    make.result(make.attempt(make.run(project, stage="benchmark")), "plain")
+def program(rows: None) -> Client:
+    """A superuser's token."""
     return Client(headers={"authorization": f"Bearer {issue_token(make.user(is_superuser=True), 'test')}"})
 
 

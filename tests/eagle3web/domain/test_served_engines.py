@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import pytest
+from pytest_django import Settings
 
 from eagle3web.domain import attempts
 from eagle3web.enums import AttemptStatus
@@ -78,3 +79,11 @@ def test_draining_leaves_a_server_alone_that_took_the_name_over(attempt: Attempt
 def test_server_that_is_ready_and_drains_at_once_is_switched_off(attempt: Attempt) -> None:
     told.tell(attempt, [(1, told.server_ready()), (2, DRAINING)])
     assert engine()[1] is False
+
+
+def test_server_where_no_engine_may_be_is_refused_in_the_audit(attempt: Attempt, settings: Settings) -> None:
+    settings.EAGLE3_ENGINE_HOSTS = ["gpu-01"]
+    told.tell(attempt, [(1, told.server_ready())])
+    assert not Engine.objects.exists()
+    entry = AuditEntry.objects.get(verb="engine.refuse")
+    assert "gpu-07:30000 is not one" in entry.detail["reason"]
