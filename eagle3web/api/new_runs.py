@@ -10,29 +10,13 @@ from pydantic import AfterValidator, model_validator
 
 from eagle3web.api.base import Body, HostTag, Slug, Text
 from eagle3web.domain import chains
+from eagle3web.domain.plans.configs import PLANNED
 from eagle3web.domain.presets import PRESETS
 from eagle3web.models import Checkpoint, Engine, Project, Run, User
 from eagle3web.models.tags import MOST
 
 CONCURRENCY = 65_536
 """Requests in flight at most; whoever asks for more has made a slip."""
-PLANNED = frozenset(
-    {
-        "project",
-        "target",
-        "responses",
-        "datasets",
-        "hidden",
-        "checkpoints",
-        "drafter",
-        "drafter_name",
-        "output",
-        "prompts",
-        "devices",
-        "python",
-    }
-)
-"""Keys of the stages' configs that say what a run is made of and where its results go: lineage speaks of these."""
 Tag = Annotated[Text, Field(min_length=1, max_length=40)]
 Device = Annotated[str, Field(pattern=r"^(cpu|cuda(:([0-9]{1,2}|\*))?)$")]
 RunId = Annotated[int, Field(ge=1, le=2**63 - 1)]

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterable
 from typing import Any
 
+from eagle3web.domain.plans.configs import PLANNED
 from eagle3web.domain.presets import Preset
 from eagle3web.enums import InputKind, Stage
 from eagle3web.models import Checkpoint, Engine, Run, RunInput
@@ -10,19 +11,16 @@ from pipeline.draft_shape import DraftShape
 from pipeline.errors import ConfigError
 from pipeline.serve.extra import written
 
-PLANNED = frozenset(
-    {
-        "project", "target", "tokenizer", "responses", "datasets", "exclusions", "hidden", "checkpoints", "source", "drafter",
-        "drafter_name", "output", "prompts", "held_out_share", "chat_template", "chat_template_kwargs", "device",
-        "devices", "python", "speculation", "states",
-    }
-)  # fmt: skip
-"""Keys that follow from the project and from what a run is made of: these are planned anew."""
+PLANNED_ANEW = PLANNED | {
+    "tokenizer", "exclusions", "source", "held_out_share", "chat_template", "chat_template_kwargs", "device", "speculation",
+    "states",
+}  # fmt: skip
+"""Keys that follow from the project and from what a run is made of."""
 
 
 def settings_of(run: Run) -> dict[str, Any]:
     """The keys of a run's config that somebody may choose."""
-    return {key: value for key, value in run.config.items() if key not in PLANNED}
+    return {key: value for key, value in run.config.items() if key not in PLANNED_ANEW}
 
 
 def preset_of(run: Run) -> Preset:

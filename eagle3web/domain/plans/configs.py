@@ -20,6 +20,13 @@ CONFIGS: dict[str, type] = {
     Stage.SERVE: ServeConfig,
 }
 """The config of each stage that this version can run."""
+PLANNED = frozenset(
+    {
+        "project", "target", "responses", "datasets", "hidden", "checkpoints", "drafter", "drafter_name", "output", "prompts",
+        "devices", "python",
+    }
+)  # fmt: skip
+"""Keys that no caller chooses: they say what a run is made of and where its results go, and an interpreter is a program."""
 
 
 def validate(stage: str, config: dict[str, Any]) -> dict[str, Any]:

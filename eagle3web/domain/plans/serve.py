@@ -6,7 +6,7 @@ from typing import Any
 
 from django.conf import settings
 
-from eagle3web.domain.plans.configs import target_of, to_json, validate
+from eagle3web.domain.plans.configs import PLANNED, target_of, to_json, validate
 from eagle3web.enums import Stage
 from eagle3web.models import Checkpoint, ControlMessage, Project, Run
 from pipeline.artifacts import Home
@@ -14,10 +14,6 @@ from pipeline.config import from_mapping
 from pipeline.control import SwapDrafter
 from pipeline.errors import ConfigError
 from pipeline.serve.config import ServeConfig
-
-PLANNED = ("drafter", "drafter_name", "devices", "python")
-"""Keys that nobody may choose: an interpreter would be a program of the caller's, and folders follow from runs."""
-
 
 FOR_EXTRACTION = "for extraction"
 """`states` of a run whose server leaves hidden states: the folder follows from the run, too."""
@@ -30,7 +26,7 @@ def serve_config(
 
     `chosen` are keys of ServeConfig. Raises ConfigError.
     """
-    if taken := [name for name in PLANNED if name in chosen]:
+    if taken := sorted(PLANNED & chosen.keys()):
         raise ConfigError(f"{', '.join(taken)}: set by the system")
     found = {"project": project.slug, "target": target_of(project), "devices": list(devices)} | chosen
     if found.get("states"):
