@@ -16,7 +16,7 @@ def chain() -> dict[str, Run]:
 def test_settings_leave_out_what_is_planned_anew(chain: dict[str, Run]) -> None:
     found = clones.settings_of(chain["train"])
     assert found["optimizer"] == chain["train"].config["optimizer"]
-    assert not clones.PLANNED & set(found)
+    assert not clones.PLANNED_ANEW & set(found)
 
 
 def test_forms_start_with_the_runs_own_values(chain: dict[str, Run]) -> None:
