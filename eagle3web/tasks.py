@@ -138,11 +138,11 @@ def remove_pruned() -> None:
 
 
 def remove_everywhere() -> None:
-    """Ask the hosts that have something of pruned things to delete it; any one will do for rows of the database."""
-    if not pruning.has_waiting():
+    """Ask every host to delete what it has of pruned things, copies too; any one will do for rows of the database."""
+    if not pruning.has_any():
         return
     remove_pruned.apply_async()
-    for host in {*pruning.waiting_hosts()} & {*hosts.listening()}:
+    for host in hosts.listening():
         remove_pruned.apply_async(**_to(host))
 
 

@@ -98,13 +98,27 @@ def _remove(deadline: float) -> bool:
                 continue
             Pruned.objects.filter(pk=row.pk, removed_at=None).update(removed_at=database_now())
         if time.monotonic() > deadline:
-            return not _waiting().filter(host__in=["", settings.EAGLE3_HOST]).exists()
+            return False
+    return _sweep(deadline)
+
+
+def _sweep(deadline: float) -> bool:
+    """Delete what came to this host although it was deleted where it was made: fetched from a store, or out of a backup."""
+    gone = Pruned.objects.exclude(removed_at=None).exclude(kind=Prunable.POINTS).order_by("pk")
+    for row in gone.select_related("run__project", "attempt", "checkpoint").iterator():
+        try:
+            came_back = _delete_files(row)
+        except OSError:
+            log.exception("the files of %s are here again and cannot be deleted", row)
+            continue
+        if came_back and time.monotonic() > deadline:
+            return False
     return True
 
 
-def has_waiting() -> bool:
-    """Whether something is given up that is not deleted yet."""
-    return _waiting().exists()
+def has_any() -> bool:
+    """Whether anything was ever given up."""
+    return Pruned.objects.exists()
 
 
 def waiting_hosts() -> list[str]:
@@ -159,15 +173,22 @@ def _delete_rows(row: Pruned, deadline: float) -> bool:
     return not keys
 
 
-def _delete_files(row: Pruned) -> None:
-    """Raises OSError. Paths are made of numbers and names of this host's home, never of what a row says of a path."""
+def _delete_files(row: Pruned) -> bool:
+    """Whether there was something. Raises OSError.
+
+    Paths are made of numbers and names of this host's home, never of what a row says of a path.
+    """
+    deleted = False
     for path in _paths(row):
         hidden = path.with_name(f".pruned-{path.name}")
         if os.path.lexists(hidden):
             _delete(hidden)
+            deleted = True
         if os.path.lexists(path):
             path.rename(hidden)
             _delete(hidden)
+            deleted = True
+    return deleted
 
 
 def _delete(path: Path) -> None:

@@ -129,11 +129,25 @@ def test_files_of_another_host_are_left_to_it(project: Project, home: Path, sett
     assert prune(project) == ["shards"]
     assert pruning.remove()
     assert Home(home).hidden(project.slug, attempt.run_id).exists()
-    assert (pruning.waiting_hosts(), pruning.has_waiting()) == (["gpu-9"], True)
+    assert pruning.waiting_hosts() == ["gpu-9"]
     settings.EAGLE3_HOST = "gpu-9"
     assert pruning.remove()
     assert not Home(home).hidden(project.slug, attempt.run_id).exists()
-    assert (pruning.waiting_hosts(), pruning.has_waiting()) == ([], False)
+    assert pruning.waiting_hosts() == []
+
+
+def test_copies_that_come_back_go_with_the_next_round(project: Project, home: Path) -> None:
+    """As a host fetches them from a store, or as a backup from before brings them."""
+    attempt, checkpoint = shards_of(project, home), old_checkpoint(project)
+    pruning.prune(project, user=None)
+    assert pruning.remove()
+    folders = [Home(home).hidden(project.slug, attempt.run_id), Path(checkpoint.path)]
+    for folder in folders:
+        assert not folder.exists()
+        folder.mkdir(parents=True)
+        (folder / "back").write_text("again")
+    assert pruning.remove()
+    assert [folder.exists() for folder in folders] == [False, False]
 
 
 @pytest.mark.parametrize("moment", ["before the rename", "before the deletion", "in the deletion"])
@@ -179,7 +193,7 @@ def test_a_folder_that_cannot_be_deleted_keeps_nothing_else_from_going(
 
     prune(project)
     monkeypatch.setattr(shutil, "rmtree", refuse)
-    assert not pruning.remove() or pruning.has_waiting()
+    pruning.remove()
     assert "cannot be deleted" in caplog.text
     assert not Path(row.path).exists()
     assert [str(waiting.kind) for waiting in Pruned.objects.filter(removed_at=None)] == ["shards"]
