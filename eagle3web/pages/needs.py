@@ -104,16 +104,31 @@ def _ended(attempt: Attempt) -> str:
 
 
 def of_queue(runs: Iterable[Run], hosts: Iterable[Host], now: datetime) -> Iterator[Need]:
-    """Queued runs that could start, and nobody is there to start them."""
-    heard = [host.seen_at for host in hosts if host.seen_at is not None]
-    if any((now - at).total_seconds() <= WORKER_LOST_S for at in heard):
-        return
+    """Queued runs that no host starts, however free it becomes: nobody is there, or not one with what they ask for."""
+    heard = [host for host in hosts if host.seen_at is not None and (now - host.seen_at).total_seconds() <= WORKER_LOST_S]
     for run in runs:
-        note = "No worker is heard of. Start one on a GPU host, and it begins."
-        yield Need(
-            state="silent", icon="st-queued", head=f"r{run.pk} {run.stage} is queued for", since=run.created_at, note=note,
-            href=reverse("run", args=[run.pk]), act="Look", of_run=True,
-        )  # fmt: skip
+        if note := _unplaceable(run, heard):
+            yield Need(
+                state="silent", icon="st-queued", head=f"r{run.pk} {run.stage} is queued for", since=run.created_at, note=note,
+                href=reverse("run", args=[run.pk]), act="Look", of_run=True,
+            )  # fmt: skip
+
+
+def _unplaceable(run: Run, heard: list[Host]) -> str:
+    """Why no host that is heard would ever start the run; nothing where one would, once its devices are free."""
+    if not heard:
+        return "No worker is heard of. Start one on a GPU host, and it begins."
+    open_hosts = [host for host in heard if host.drained_at is None]
+    if not open_hosts:
+        return "Every host that is heard is drained. Let one take runs again, and it begins."
+    named = [host for host in open_hosts if run.host in ("", host.name)]
+    if not named:
+        return f"It is for {visible(run.host)}, which is not heard, or drained."
+    if not any(set(run.host_tags) <= set(host.tags) for host in named):
+        return (
+            f"It asks for the tags {visible(', '.join(run.host_tags))}, and no host that is heard and takes runs has them all."
+        )
+    return ""
 
 
 def of_engines(engines: Iterable[Engine]) -> Iterator[Need]:

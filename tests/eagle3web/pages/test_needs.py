@@ -1,5 +1,6 @@
 from dataclasses import asdict
 from datetime import timedelta
+from typing import Any
 
 import pytest
 from django.utils import timezone
@@ -42,6 +43,29 @@ def test_queued_run_needs_somebody_only_without_a_worker() -> None:
     assert [need.since for need in needs.of_queue([run], [host], now)] == [run.created_at]
     host.seen_at = now
     assert list(needs.of_queue([run], [host], now)) == []
+
+
+@pytest.mark.parametrize(
+    ("asked", "drained", "notes"),
+    [
+        ({"host_tags": ["h200"]}, False, []),
+        ({"host": "gpu-01"}, False, []),
+        (
+            {"host_tags": ["h200", "b300"]},
+            False,
+            ["It asks for the tags h200, b300, and no host that is heard and takes runs has them all."],
+        ),
+        ({"host": "gpu-02"}, False, ["It is for gpu-02, which is not heard, or drained."]),
+        ({}, True, ["Every host that is heard is drained. Let one take runs again, and it begins."]),
+    ],
+)
+def test_queued_run_that_no_host_would_start_needs_somebody(asked: dict[str, Any], drained: bool, notes: list[str]) -> None:
+    now = timezone.now()
+    hosts = [
+        factories.host(name="gpu-01", tags=["h200"], seen_at=now, drained_at=now if drained else None),
+        factories.host(name="gpu-02", tags=["b300"], seen_at=now - timedelta(hours=1)),
+    ]
+    assert [need.note for need in needs.of_queue([factories.run(**asked)], hosts, now)] == notes
 
 
 def test_full_disk_and_broken_engines_need_somebody() -> None:
