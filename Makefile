@@ -30,7 +30,7 @@ sglang: .venv-sglang/ready ## Install SGLang into .venv-sglang, for GPUs where t
 
 test: .venv/demo .venv/dev system-packages ## Run the whole test suite
 	$(PY) -m pytest -n 2 -m "$(FAST)"
-	$(PY) -m pytest -n 2 --dist loadfile --no-loadscope-reorder -m "slow and not alone"
+	$(PY) -m pytest -n 3 --dist loadfile --no-loadscope-reorder -m "slow and not alone"
 	$(PY) -m pytest -m "slow and alone"
 
 test-fast: .venv/dev ## Run the tests that need neither a model nor a browser

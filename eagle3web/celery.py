@@ -19,6 +19,8 @@ from eagle3web import broker
 from eagle3web.domain.clock import shared_clock
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "eagle3web.settings")
+# `manage.py start` and the lint check the site; a worker that starts again need not build all pages first.
+os.environ.setdefault("CELERY_SKIP_CHECKS", "true")
 log = logging.getLogger(__name__)
 
 

@@ -37,6 +37,16 @@ def pytest_configure() -> None:
     settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
 
 
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Tests with a long time limit first: no worker begins one of them when the others are at their end."""
+    items.sort(key=_time_limit, reverse=True)
+
+
+def _time_limit(item: pytest.Item) -> float:
+    marker = item.get_closest_marker("timeout")
+    return float(marker.args[0]) if marker else 0.0
+
+
 def pytest_unconfigure() -> None:
     shutil.rmtree(SESSION_HOME, ignore_errors=True)
 

@@ -35,7 +35,7 @@ TOKENS_PER_PROMPT = 35_000
 """Generated tokens for each prompt of a dataset that is measured: what is little trained is measured briefly."""
 PROMPTS = (1, 4)
 """Measured of each dataset, at least and at most."""
-MEASURED_TOKENS = (16, 64)
+MEASURED_TOKENS = (8, 64)
 """Of a measured answer at most, by the generated tokens over TOKENS_PER_MEASURED."""
 TOKENS_PER_MEASURED = 250
 REPETITIONS = (2, 3)

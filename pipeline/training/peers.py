@@ -23,6 +23,8 @@ PEER_OF = "EAGLE3_PEER_OF"
 """Environment variable of a peer: pid of the stage that started it."""
 GRACE_S = 60.0
 """For the peers to end behind the stage, and for the stage to notice by itself that one is gone."""
+NOTICE_S = 5.0
+"""From a connection that breaks to the end of the process behind it."""
 log = logging.getLogger(__name__)
 
 
@@ -32,6 +34,7 @@ class Peers:
     def __init__(self, folder: Path, size: int) -> None:
         """Start them. From the main thread: the kernel ends a peer with the thread that started it."""
         self.lost: str | None = None
+        self._is_lost = threading.Event()
         self._done = threading.Event()
         self._processes = [
             subprocess.Popen(
@@ -54,12 +57,18 @@ class Peers:
                 process.kill()
                 process.wait()
 
+    def why(self) -> str | None:
+        """Which one is lost and how, after the stage failed to reach it; that may be a moment before its end is seen here."""
+        self._is_lost.wait(NOTICE_S)
+        return self.lost
+
     def _watch(self, rank: int, process: "subprocess.Popen[bytes]") -> None:
         code = process.wait()
         if self._done.is_set() or code in (FINISHED, INTERRUPTED):
             return
         how = f"was killed by signal {-code}" if code < 0 else f"ended with exit code {code}"
         self.lost = f"process {rank + 1} of {len(self._processes) + 1} {how}; its last lines are in the log"
+        self._is_lost.set()
         log.error("%s", self.lost)
         # Gloo raises in the stage; what waits for a GPU may wait for hours.
         if not self._done.wait(GRACE_S):
@@ -78,9 +87,9 @@ def peers(folder: Path, size: int) -> Iterator[None]:
     try:
         yield
     except RuntimeError as error:
-        if started.lost is None:
+        if (lost := started.why()) is None:
             raise
-        raise PipelineError(started.lost) from error
+        raise PipelineError(lost) from error
     finally:
         started.close()
         for name in (*told, "RANK", "LOCAL_RANK"):

@@ -18,6 +18,9 @@ pytestmark = [pytest.mark.browser, pytest.mark.slow, pytest.mark.timeout(900)]
 GRAVE = ("serious", "critical")
 PAGE_WEIGHT = 250_000
 """Bytes over the wire, without Plotly."""
+ON_A_PHONE = frozenset(
+    {"overview", "runs", "generation", "training", "budgets", "planner", "answers", "checkpoint", "engines", "host"}
+)
 
 
 @pytest.fixture
@@ -38,20 +41,6 @@ def ready(page: Page, path: str) -> None:
     expect(page.locator(".chart:visible:not(:has(.main-svg))")).to_have_count(0)
 
 
-def responses(page: Page, path: str) -> list[Response]:
-    """What the browser was sent for a page."""
-    found: list[Response] = []
-
-    def keep(response: Response) -> None:
-        found.append(response)
-
-    page.on("response", keep)
-    ready(page, path)
-    page.wait_for_load_state("networkidle")
-    page.remove_listener("response", keep)
-    return found
-
-
 def faults(axe: Axe, page: Page, *rules: str) -> list[str]:
     """What axe-core finds, by these rules or by all, one line each: rule, and the first elements."""
     found: list[dict[str, Any]] = axe.run(page, options={"runOnly": [*rules]} if rules else None).response["violations"]
@@ -59,41 +48,61 @@ def faults(axe: Axe, page: Page, *rules: str) -> list[str]:
     return [f"{fault['id']}: {' | '.join(node['html'][:150] for node in fault['nodes'][:3])}" for fault in grave]
 
 
+def faults_in_each_theme(axe: Axe, page: Page) -> list[str]:
+    # Without motion, so that no colour is seen on its way from one theme to the other; they differ in colours alone.
+    page.emulate_media(color_scheme="light", reduced_motion="reduce")
+    light = faults(axe, page)
+    page.emulate_media(color_scheme="dark", reduced_motion="reduce")
+    return [f"light: {fault}" for fault in light] + [f"dark: {fault}" for fault in faults(axe, page, "color-contrast")]
+
+
+def faults_on_a_phone(axe: Axe, page: Page) -> list[str]:
+    wide = page.viewport_size
+    assert wide is not None
+    page.set_viewport_size({"width": 390, "height": 844})
+    found = [f"on a phone: {fault}" for fault in faults(axe, page)]
+    page.set_viewport_size(wide)
+    return found
+
+
+def burdens(page: Page, answers: list[Response]) -> list[str]:
+    """What is wrong with what the browser was sent for a page."""
+    sizes = {answer.url: answer.request.sizes()["responseBodySize"] for answer in answers}
+    plotly = {url for url in sizes if "plotly" in url}
+    weight = sum(size for url, size in sizes.items() if url not in plotly)
+    found = [f"weighs {weight} bytes without Plotly"] if weight > PAGE_WEIGHT else []
+    if bool(plotly) != bool(page.locator(".chart").count()):
+        found.append("loads Plotly for no chart, or has a chart without it")
+    document = next(answer for answer in answers if answer.request.is_navigation_request())
+    policy = document.headers["content-security-policy"]
+    if "'unsafe" in policy or "script-src 'self'" not in policy or "default-src 'self'" not in policy:
+        found.append(f"is sent with a lax policy: {policy}")
+    return found
+
+
 def test_list_has_every_page(pages: dict[str, str]) -> None:
     assert missing_routes(pages) == set()
 
 
-def test_no_page_has_a_grave_fault_in_light_or_dark(page: Page, pages: dict[str, str], watch: Watch) -> None:
+def test_every_page_is_light_and_has_no_grave_fault(page: Page, pages: dict[str, str], watch: Watch) -> None:
+    """One visit for all that is asked of every page: to open them takes longer than to look at them."""
     watch.expected = ("status of 404",)
-    axe, found = Axe(), []
+    client = page.context.new_cdp_session(page)
+    client.send("Network.enable")
+    client.send("Network.setCacheDisabled", {"cacheDisabled": True})
+    answers: list[Response] = []
+
+    def keep(response: Response) -> None:
+        answers.append(response)
+
+    page.on("response", keep)
+    axe, found = Axe(), {}
     for name, path in pages.items():
+        answers.clear()
         ready(page, path)
-        # Without motion, so that no colour is seen on its way from one theme to the other; they differ in colours alone.
-        page.emulate_media(color_scheme="light", reduced_motion="reduce")
-        found += [f"{name}, light: {fault}" for fault in faults(axe, page)]
-        page.emulate_media(color_scheme="dark", reduced_motion="reduce")
-        found += [f"{name}, dark: {fault}" for fault in faults(axe, page, "color-contrast")]
-    assert not found, "\n".join(found)
-
-
-def test_pages_on_a_phone_have_no_grave_fault(page: Page, pages: dict[str, str]) -> None:
-    axe, found = Axe(), []
-    page.set_viewport_size({"width": 390, "height": 844})
-    for name in (
-        "overview",
-        "runs",
-        "generation",
-        "training",
-        "budgets",
-        "planner",
-        "answers",
-        "checkpoint",
-        "engines",
-        "host",
-    ):
-        ready(page, pages[name])
-        found += [f"{name}: {fault}" for fault in faults(axe, page)]
-    assert not found, "\n".join(found)
+        wrong = burdens(page, list(answers)) + faults_in_each_theme(axe, page)
+        found[name] = wrong + faults_on_a_phone(axe, page) if name in ON_A_PHONE else wrong
+    assert {name: wrong for name, wrong in found.items() if wrong} == {}
 
 
 def test_page_that_is_cut_off_has_no_grave_fault(page: Page, pages: dict[str, str], watch: Watch) -> None:
@@ -122,25 +131,3 @@ def test_signed_out_pages_have_no_grave_fault(page: Page, site: System, watch: W
     for path in ("/sign-in/", "/nowhere/", "/sign-in/link/wrong"):
         page.goto(path)
         assert faults(axe, page) == []
-
-
-def test_pages_are_light_and_load_plotly_only_for_charts(page: Page, pages: dict[str, str], watch: Watch) -> None:
-    watch.expected = ("status of 404",)
-    client = page.context.new_cdp_session(page)
-    client.send("Network.enable")
-    client.send("Network.setCacheDisabled", {"cacheDisabled": True})
-    heavy, needless, lax = {}, [], []
-    for name, path in pages.items():
-        answers = responses(page, path)
-        sizes = {answer.url: answer.request.sizes()["responseBodySize"] for answer in answers}
-        plotly = {url for url in sizes if "plotly" in url}
-        if (weight := sum(size for url, size in sizes.items() if url not in plotly)) > PAGE_WEIGHT:
-            heavy[name] = weight
-        if bool(plotly) != bool(page.locator(".chart").count()):
-            needless.append(name)
-        document = next(answer for answer in answers if answer.request.is_navigation_request())
-        policy = document.headers["content-security-policy"]
-        if "'unsafe" not in policy and "script-src 'self'" in policy and "default-src 'self'" in policy:
-            continue
-        lax.append(name)
-    assert (heavy, needless, lax) == ({}, [], [])

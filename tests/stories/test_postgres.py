@@ -25,7 +25,6 @@ TESTS = (
     "tests/eagle3web/domain/test_leases.py",
     "tests/eagle3web/domain/test_placement.py",
     "tests/stories/test_connections.py",
-    "tests/stories/test_restore.py",
     "tests/stories/test_clock_skew.py",
     "tests/stories/test_database_away.py",
 )

@@ -122,7 +122,7 @@ def test_a_run_that_leads_to_no_measurement_is_no_chain(engine: Engine, user: Us
 @pytest.mark.parametrize(
     ("budget", "datasets", "minutes", "prompts", "repetitions", "tokens"),
     [
-        (60, 1, 0.25, 1, 2, 16),
+        (60, 1, 0.25, 1, 2, 8),
         (1000, 8, 0.5, 1, 2, 32),
         (2000, 8, 1.0, 1, 2, 64),
         (10_000, 8, 5.0, 2, 2, 64),
