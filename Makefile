@@ -29,12 +29,12 @@ run: .venv/run ## Start the system for real use (PORT=); the first start creates
 sglang: .venv-sglang/ready ## Install SGLang into .venv-sglang, for GPUs where there are some, else for this CPU
 
 test: .venv/demo .venv/dev system-packages ## Run the whole test suite
-	$(PY) -m pytest -n 2 -m "$(FAST)"
+	$(PY) -m pytest -n 3 -m "$(FAST)"
 	$(PY) -m pytest -n 3 --dist loadfile --no-loadscope-reorder -m "slow and not alone"
 	$(PY) -m pytest -m "slow and alone"
 
 test-fast: .venv/dev ## Run the tests that need neither a model nor a browser
-	$(PY) -m pytest -n 2 -m "$(FAST)"
+	$(PY) -m pytest -n 3 -m "$(FAST)"
 
 test-sglang: .venv/demo .venv/dev sglang ## Run generation, serving and measuring against a real SGLang server
 	$(PY) -m pytest -m sglang

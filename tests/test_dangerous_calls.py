@@ -43,6 +43,7 @@ def arguments(call: ast.Call) -> dict[str, str]:
     return {word.arg: ast.unparse(word.value) for word in call.keywords if word.arg}
 
 
+@pytest.mark.slow
 def test_the_source_is_read() -> None:
     assert len(calls()) > 5000
 

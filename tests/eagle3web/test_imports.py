@@ -4,6 +4,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 from tests.support.system import ROOT
 
 HEAVY = ("torch", "transformers", "pyarrow", "pandas")
@@ -14,6 +16,7 @@ PROCESSES = {
 }
 
 
+@pytest.mark.slow
 def test_processes_of_the_web_side_load_nothing_heavy(tmp_path: Path) -> None:
     imports = "".join(
         f"import {modules}; print({name!r}, [m for m in {HEAVY!r} if m in sys.modules])\n"

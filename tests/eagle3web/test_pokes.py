@@ -43,6 +43,7 @@ def test_poke_reaches_viewers_and_goes_on_after_the_broker_was_away(bare_system:
     assert received_by_a_viewer("run.3") == ["run.3"]
 
 
+@pytest.mark.slow
 def test_poke_returns_at_once_and_lets_the_process_end() -> None:
     program = (
         "import django, time; django.setup(); from eagle3web import pokes; start = time.monotonic(); pokes.poke('run.1');"

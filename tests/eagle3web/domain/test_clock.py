@@ -8,8 +8,9 @@ from django.db import DatabaseError, connection
 
 from eagle3web.domain import clock
 
+pytestmark = pytest.mark.django_db
 
-@pytest.mark.django_db
+
 def test_database_now_is_close_to_ours_on_one_machine() -> None:
     assert abs(clock.database_now() - datetime.now(UTC)) < timedelta(seconds=2)
 

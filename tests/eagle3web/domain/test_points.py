@@ -30,6 +30,7 @@ def test_points_stand_a_second_apart() -> None:
     assert due == [False, True, True]
 
 
+@pytest.mark.slow
 def test_points_stand_further_apart_the_longer_an_attempt_runs() -> None:
     assert draw_every_second(factories.attempt(), 20_000, spread=False) == 20_000
     few = draw_every_second(factories.attempt(), 20_000, spread=True)

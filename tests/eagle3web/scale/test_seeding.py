@@ -31,6 +31,7 @@ def test_project_has_as_many_rows_as_asked_for() -> None:
     assert set(Run.objects.values_list("status", flat=True)) >= {"queued", "running", "finished"}
 
 
+@pytest.mark.slow
 def test_same_arguments_make_the_same_rows() -> None:
     def rows() -> list[object]:
         runs = Run.objects.order_by("pk").values_list("stage", "status", "title", "tags", "speedup", "created_at")
@@ -56,6 +57,7 @@ def test_database_with_runs_is_left_alone_unless_forced() -> None:
 
 
 @pytest.mark.usefixtures("home")
+@pytest.mark.slow
 def test_pages_of_a_seeded_project_can_be_looked_at() -> None:
     seed("scale", SMALL, now=NOW, report=quiet)
     root = Client()

@@ -45,6 +45,7 @@ def equal(one: Any, other: Any) -> bool:  # noqa: ANN401  (parts of state dicts)
 
 
 @pytest.mark.usefixtures("every_step")
+@pytest.mark.slow
 def test_losses_follow_the_golden_curve(root: Path) -> None:
     outcome, told = train(tiny_config(root), root / "attempt")
     assert step_losses(told) == pytest.approx(GOLDEN, rel=1e-4)
@@ -77,6 +78,7 @@ def test_damaged_checkpoint_is_set_aside_and_the_one_before_resumed(root: Path, 
 
 
 @pytest.mark.usefixtures("every_step")
+@pytest.mark.slow
 def test_stopped_and_resumed_training_equals_an_uninterrupted_one_bit_for_bit(root: Path) -> None:
     config = tiny_config(root, objective=LossConfig(steps=3, one_step_share=0.4), accumulation=2)
     whole = replace(config, checkpoints=str(root / "whole"))
@@ -96,6 +98,7 @@ def test_stopped_and_resumed_training_equals_an_uninterrupted_one_bit_for_bit(ro
     assert states[0]["position"]["step"] == 20
 
 
+@pytest.mark.slow
 def test_every_checkpoint_is_whole_and_says_where_it_comes_from(root: Path) -> None:
     config = tiny_config(root, saving=CheckpointConfig(every_steps=6, keep_last=2))
     _, told = train(config, root / "attempt")
@@ -178,6 +181,7 @@ def test_drafter_beyond_use_is_not_saved(root: Path) -> None:
     assert not list((root / "checkpoints").glob("*step-*"))
 
 
+@pytest.mark.slow
 def test_finished_training_has_nothing_left_to_do(root: Path) -> None:
     train(tiny_config(root), root / "attempt1")
     outcome, told = train(tiny_config(root), root / "attempt2")
@@ -185,6 +189,7 @@ def test_finished_training_has_nothing_left_to_do(root: Path) -> None:
     assert not any(isinstance(event, StepLogged | CheckpointSaved) for event in told)
 
 
+@pytest.mark.slow
 def test_minutes_end_a_training_early(root: Path) -> None:
     config = tiny_config(root, max_steps=1_000_000, max_minutes=0.02, evaluation=EvalConfig(held_out_share=0.0))
     outcome, told = train(config, root / "attempt")

@@ -55,6 +55,7 @@ def test_damage_is_an_error_of_one_kind(tmp_path: Path, kind: str) -> None:
         stream.read()
 
 
+@pytest.mark.slow
 def test_a_bomb_is_unpacked_a_little_at_a_time(tmp_path: Path) -> None:
     path = tmp_path / "bomb"
     path.write_bytes(zstandard.ZstdCompressor(level=19).compress(bytes(1 << 28)))

@@ -82,6 +82,7 @@ VALUES = st.recursive(
 
 @settings(max_examples=150, deadline=None)
 @given(st.lists(VALUES, max_size=6), st.integers(1, 9), st.sampled_from([None, 1]), st.booleans())
+@pytest.mark.slow
 def test_any_list_is_cut_right_at_any_chunk_size(values: list[Any], size: int, indent: int | None, ascii_only: bool) -> None:
     raw = json.dumps(values, indent=indent, ensure_ascii=ascii_only).encode()
     with pytest.MonkeyPatch.context() as patch:

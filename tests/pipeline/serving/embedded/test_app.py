@@ -250,6 +250,7 @@ def engine_of(loaded: LoadedModel) -> Iterator[str]:
         yield url
 
 
+@pytest.mark.slow
 async def test_drafts_are_counted_in_sglangs_keys_and_change_no_token(deep_folder: Path, tmp_path: Path) -> None:
     options = LoadOptions(model=deep_folder, dtype="float32", device="cpu", threads=1, slots=2, context_length=None)
     drafter = save_tiny_drafter(deep_folder, tmp_path / "drafter")

@@ -59,6 +59,7 @@ def test_drafts_of_a_drafter_change_no_token(
 
 
 @pytest.mark.parametrize(("confidence", "like"), [(1e-9, CHAIN), (0.999, SINGLE)])
+@pytest.mark.slow
 def test_a_chain_ends_where_the_drafter_trusts_it_no_longer(
     loaded: LoadedModel, deep_folder: Path, confidence: float, like: DraftShape
 ) -> None:

@@ -66,6 +66,7 @@ RUNS = 2000
     ],
     ids=str,
 )
+@pytest.mark.slow
 def test_sampled_answers_have_the_targets_distribution(draft: Draft, params: dict[str, object]) -> None:
     """Chi-square over all pairs of the next two tokens, which guesses may or may not have had a part in."""
     sampling = SamplingParams.model_validate({**params, "sampling_seed": 11})
