@@ -49,6 +49,7 @@ class RunStatus(models.TextChoices):
 
     LIVE = nonmember(frozenset({"queued", "starting", "running", "stopping"}))
     RESUMABLE = nonmember(frozenset({"stopped", "failed", "lost"}))
+    BROKEN = nonmember(frozenset({"failed", "lost"}))
 
 
 class ShownState(models.TextChoices):

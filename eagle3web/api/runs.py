@@ -128,6 +128,13 @@ def resume_run(request: HttpRequest, run_id: Id) -> Run:
     return find(run_id)
 
 
+@router.post("/{run_id}/settle", auth=may("change_run"), response=STEERING)
+def settle_run(request: HttpRequest, run_id: Id) -> Run:
+    """Leave a failed or lost run as it is: it is no longer listed among what needs somebody."""
+    runs.settle(find(run_id), user=user_of(request))
+    return find(run_id)
+
+
 @router.post("/{run_id}/pause", auth=may("change_run"), response=STEERING)
 def pause_run(request: HttpRequest, run_id: Id) -> Run:
     """Send no new requests until the run is unpaused; what is in flight is finished."""

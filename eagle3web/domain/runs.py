@@ -90,7 +90,7 @@ def resume(run: Run, *, user: User | None) -> bool:
                 return False
             raise NotAllowedNow(f"{row} is {row.status}; only a stopped, failed or lost run is resumed")
         Run.objects.filter(pk=run.pk).update(
-            status=RunStatus.QUEUED, paused=False, stop_requested_at=None, stop_requested_by=None
+            status=RunStatus.QUEUED, paused=False, stop_requested_at=None, stop_requested_by=None, settled_at=None
         )
         reason = f"resumed by {name(user)}"
         attempts.record_transition(row, old=row.status, new=RunStatus.QUEUED, reason=reason, author=user)
@@ -124,6 +124,21 @@ def request_stop(run: Run, *, user: User | None) -> bool:
         audit.record(user, "run.stop", run, was=row.status)
     run.refresh_from_db()
     return True
+
+
+def settle(run: Run, *, user: User | None) -> None:
+    """Leave a failed or lost run as it is: until it fails again, it is not among what needs somebody.
+
+    Raises NotAllowedNow for a run that is neither.
+    """
+    with transaction.atomic():
+        row = Run.objects.select_for_update(no_key=True).get(pk=run.pk)
+        if row.status not in RunStatus.BROKEN:
+            raise NotAllowedNow(f"{row} is {row.status}; only a failed or lost run is settled")
+        Run.objects.filter(pk=run.pk, settled_at=None).update(settled_at=timezone.now())
+        audit.record(user, "run.settle", run, was=row.status)
+    attempts.announce(row)
+    run.refresh_from_db()
 
 
 def pause(run: Run, *, user: User | None) -> None:

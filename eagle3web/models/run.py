@@ -40,6 +40,7 @@ class Run(models.Model):
     cloned_from = models.ForeignKey("self", on_delete=models.SET_NULL, null=True, blank=True, related_name="clones")
     created_at = models.DateTimeField(auto_now_add=True, db_index=True)
     stop_requested_at = models.DateTimeField(null=True, blank=True)
+    settled_at = models.DateTimeField(null=True, blank=True, help_text="somebody knows that it failed, and leaves it so")
     stop_requested_by = models.ForeignKey(
         settings.AUTH_USER_MODEL, on_delete=models.SET_NULL, null=True, blank=True, related_name="+"
     )

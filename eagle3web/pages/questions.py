@@ -83,6 +83,14 @@ def _resume(name: str, newest: Attempt | None, now: Totals) -> Question:
     return Question(title=f"Resume {name}?", points=points, act=f"Resume {name}", refuse="Not now", icon="play")
 
 
+def _settle(name: str, newest: Attempt | None, now: object) -> Question:
+    points = [
+        Point("check", "It stays as it is, with its state, its events and its log, and can be resumed at any time."),
+        Point("bell", "It is no longer listed among what needs you, for nobody of the team."),
+    ]
+    return Question(title=f"Settle {name}?", points=points, act=f"Settle {name}", refuse="Not now", icon="check")
+
+
 def _concurrency(name: str, newest: Attempt | None, now: Totals) -> Question:
     points = [
         Point("planner", f"{count(now.in_flight)} requests are in flight now, over all engines."),
@@ -104,6 +112,7 @@ ASK = {
     "pause": _pause,
     "unpause": _unpause,
     "resume": _resume,
+    "settle": _settle,
     "concurrency": _concurrency,
     "clone": _clone,
 }
@@ -173,6 +182,7 @@ ASK_ANY = {
     "pause": _pause_any,
     "unpause": _unpause_any,
     "resume": _resume_any,
+    "settle": _settle,
     "clone": _clone_any,
 }
 """Of every stage but generation, which says its numbers."""

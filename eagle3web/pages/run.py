@@ -81,6 +81,7 @@ class RunPage:
             "tabs": [Tab(found, clocks(found, now)) for found in attempts],
             "newest": attempts[0] if attempts else None,
             "resumable": run.status in RunStatus.RESUMABLE,
+            "unsettled": run.status in RunStatus.BROKEN and run.settled_at is None,
             "live": run.status in RunStatus.LIVE,
             "queued": run.status == RunStatus.QUEUED,
             "waits": waits_for(run) if run.status == RunStatus.QUEUED else "",

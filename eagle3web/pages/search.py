@@ -44,10 +44,11 @@ VERBS: tuple[tuple[str, str, frozenset[str], bool | None, str], ...] = (
     ("Pause", "pause", STEERED, False, "change_run"),
     ("Go on with", "unpause", STEERED, True, "change_run"),
     ("Resume", "resume", RESUMABLE, None, "change_run"),
+    ("Settle", "settle", RunStatus.BROKEN, None, "change_run"),
     ("Clone", "clone", frozenset(RunStatus.values), None, "add_run"),
 )
 """Word, verb of the address and icon, states in which it makes sense, whether the run is paused, needed right."""
-ICONS = {"unpause": "play", "resume": "play", "clone": "copy"}
+ICONS = {"unpause": "play", "resume": "play", "settle": "check", "clone": "copy"}
 
 
 @dataclass(frozen=True, kw_only=True)

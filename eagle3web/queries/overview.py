@@ -22,9 +22,9 @@ def queued_runs(project_id: int) -> list[Run]:
 
 
 def broken_attempts(project_id: int, now: datetime) -> list[Attempt]:
-    """Last attempts of runs that failed or were lost within a week, the newest first. One query."""
+    """Last attempts of runs that failed or were lost within a week and are not settled, the newest first. One query."""
     last = Attempt.objects.filter(run=OuterRef("pk")).order_by("-number").values("pk")[:1]
-    broken = Run.objects.filter(project=project_id, status__in=[RunStatus.FAILED, RunStatus.LOST]).annotate(last=Subquery(last))
+    broken = Run.objects.filter(project=project_id, status__in=RunStatus.BROKEN, settled_at=None).annotate(last=Subquery(last))
     rows = Attempt.objects.filter(pk__in=broken.values("last"), ended_at__gt=now - RECENT)
     return list(rows.select_related("run").prefetch_related("datasets").defer("config", "versions").order_by("-ended_at")[:10])
 

@@ -49,6 +49,11 @@ def _resume(run: Run, user: User, form: Any) -> tuple[str, Run]:  # noqa: ANN401
     return "is queued", run
 
 
+def _settle(run: Run, user: User, form: Any) -> tuple[str, Run]:  # noqa: ANN401
+    runs.settle(run, user=user)
+    return "is settled", run
+
+
 def _concurrency(run: Run, user: User, form: Any) -> tuple[str, Run]:  # noqa: ANN401
     runs.set_concurrency(run, form.cleaned_data["concurrency"], user=user)
     return f"is asked for {form.cleaned_data['concurrency']} requests in flight", run
@@ -72,6 +77,7 @@ ACTS: dict[str, Act] = {
     "pause": _pause,
     "unpause": _unpause,
     "resume": _resume,
+    "settle": _settle,
     "concurrency": _concurrency,
     "drafter": _drafter,
     "clone": _clone,

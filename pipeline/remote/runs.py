@@ -109,7 +109,7 @@ def read_body(source: str | None) -> dict[str, Any]:
 
 
 def steer(remote: Remote, args: argparse.Namespace, out: Printer) -> int:
-    """stop, pause, resume. A paused run that is resumed goes on; a stopped one gets a new attempt."""
+    """stop, pause, resume, settle. A paused run that is resumed goes on; a stopped one gets a new attempt."""
     verb = args.command
     if verb == "resume" and remote.get(f"/runs/{args.run}")["paused"]:
         verb = "unpause"

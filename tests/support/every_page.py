@@ -84,6 +84,7 @@ def make_pages(user: User, folder: Path) -> dict[str, str]:
         "pause": f"/runs/{run.run_id}/pause/",
         "unpause": f"/runs/{run.run_id}/unpause/",
         "resume": f"/runs/{failed.run_id}/resume/",
+        "settle": f"/runs/{failed.run_id}/settle/",
         "concurrency": f"/runs/{run.run_id}/concurrency/",
         "notes": f"/runs/{run.run_id}/notes/",
         "clone": f"/runs/{run.run_id}/clone/",

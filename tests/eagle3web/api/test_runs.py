@@ -130,6 +130,12 @@ def test_resume_starts_the_next_attempt(api: Caller, launched: list[int]) -> Non
     assert (body["status"], launched) == ("queued", [attempt.run_id])
 
 
+def test_settle_leaves_a_failed_run_as_it_is(api: Caller) -> None:
+    attempt = make.attempt(status=AttemptStatus.FAILED)
+    assert api.post(f"/api/runs/{attempt.run_id}/settle").json()["status"] == "failed"
+    assert Run.objects.get().settled_at is not None
+
+
 def test_steering_reaches_the_live_attempt(api: Caller) -> None:
     attempt = make.attempt()
     path = f"/api/runs/{attempt.run_id}"
@@ -151,7 +157,8 @@ def test_drafter_of_a_server_is_swapped(api: Caller) -> None:
 
 
 @pytest.mark.parametrize(
-    ("status", "verb"), [("running", "resume"), ("finished", "stop"), ("finished", "pause"), ("lost", "unpause")]
+    ("status", "verb"),
+    [("running", "resume"), ("running", "settle"), ("finished", "stop"), ("finished", "pause"), ("lost", "unpause")],
 )
 def test_what_the_state_forbids_is_409_with_the_reason(api: Caller, status: str, verb: str) -> None:
     attempt = make.attempt(status=AttemptStatus(status))

@@ -59,6 +59,24 @@ def test_clone_changes_what_it_is_told_to(ada: User) -> None:
     assert copy.config_hash != run.config_hash
 
 
+@pytest.mark.parametrize("status", ["failed", "lost"])
+def test_settle_lasts_until_the_run_goes_on(ada: User, status: str) -> None:
+    run = factories.attempt(status=status).run
+    runs.settle(run, user=ada)
+    assert run.settled_at is not None
+    assert AuditEntry.objects.get(verb="run.settle").user == ada
+    assert runs.resume(run, user=ada)
+    assert run.settled_at is None
+
+
+def test_settle_refuses_what_is_not_broken(ada: User) -> None:
+    run = factories.attempt().run
+    with pytest.raises(NotAllowedNow, match="is running; only a failed or lost run is settled"):
+        runs.settle(run, user=ada)
+    run.refresh_from_db()
+    assert run.settled_at is None
+
+
 def test_request_stop_ends_a_queued_run_at_once(ada: User) -> None:
     run = created(ada)
     assert runs.request_stop(run, user=ada)

@@ -36,6 +36,8 @@ def test_broken_attempts_are_the_last_ones_of_runs_that_were_not_resumed() -> No
     factories.attempt(resumed)
     old = factories.run(project)
     factories.attempt(old, status="failed", ended_at=now - timedelta(days=9))
+    settled = factories.run(project, settled_at=now)
+    factories.attempt(settled, status="failed", ended_at=now)
     assert overview.broken_attempts(project.pk, now) == [last]
 
 

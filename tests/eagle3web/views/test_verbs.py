@@ -2,6 +2,7 @@ import json
 
 import pytest
 from django.test import Client
+from django.utils import timezone
 
 from eagle3web.models import Attempt, ControlMessage, Run
 from tests.support import factories
@@ -64,6 +65,16 @@ def test_resume_queues_the_run_and_leads_to_it(operator: Client) -> None:
     assert Run.objects.get().status == "queued"
 
 
+def test_settled_run_needs_nobody_and_is_not_settled_again(operator: Client) -> None:
+    run = factories.attempt(status="failed", reason="killed by signal 9", ended_at=timezone.now()).run
+    overview, page = f"/projects/{run.project.slug}/", f"/runs/{run.pk}/"
+    assert "attempt 1 failed" in operator.get(overview).content.decode()
+    assert "Settle…" in operator.get(page).content.decode()
+    assert operator.post(f"{page}settle/", headers=HTMX).status_code == 204
+    assert "attempt 1 failed" not in operator.get(overview).content.decode()
+    assert "Settle…" not in operator.get(page).content.decode()
+
+
 def test_concurrency_starts_with_the_present_number_and_refuses_nonsense(operator: Client, attempt: Attempt) -> None:
     path = f"/runs/{attempt.run_id}/concurrency/"
     assert 'value="8"' in operator.get(path, headers=HTMX).content.decode()
@@ -101,12 +112,12 @@ def test_server_is_not_paused(operator: Client) -> None:
 
 
 def test_get_never_changes_anything(operator: Client, attempt: Attempt) -> None:
-    for verb in ("stop", "pause", "unpause", "resume", "concurrency", "clone"):
+    for verb in ("stop", "pause", "unpause", "resume", "settle", "concurrency", "clone"):
         assert operator.get(f"/runs/{attempt.run_id}/{verb}/").status_code == 200
     assert (ControlMessage.objects.count(), Run.objects.count()) == (0, 1)
 
 
 def test_viewer_is_refused(viewer: Client, attempt: Attempt) -> None:
-    for verb in ("stop", "pause", "unpause", "resume", "concurrency", "clone"):
+    for verb in ("stop", "pause", "unpause", "resume", "settle", "concurrency", "clone"):
         assert viewer.get(f"/runs/{attempt.run_id}/{verb}/").status_code == 403
         assert viewer.post(f"/runs/{attempt.run_id}/{verb}/").status_code == 403

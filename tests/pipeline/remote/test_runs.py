@@ -76,6 +76,13 @@ def test_run_is_paused_resumed_and_stopped(remote: Remote) -> None:
     assert (code, json.loads(out)["stop_requested_by"]) == (0, "ada")
 
 
+def test_failed_run_is_settled(remote: Remote) -> None:
+    run = factories.attempt(status="failed").run
+    assert remote("settle", run.pk)[0] == 0
+    run.refresh_from_db()
+    assert (run.status, run.settled_at is None) == ("failed", False)
+
+
 def test_stopped_run_is_queued_again(remote: Remote) -> None:
     run = factories.attempt(status="stopped").run
     assert remote("resume", run.pk)[0] == 0
