@@ -1,4 +1,4 @@
-"""Tokens over time: one line for each dataset, labelled at its end; dashed lines are budgets."""
+"""Tokens over time: one line for each dataset, with a column of their names and newest values; level dashes are budgets."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -12,11 +12,13 @@ STYLES = [
     for color in ("@accent", "@series-2", "@series-3", "@series-4")
 ]
 """Colours that stay apart, and a dash where they come round again."""
+MARKS = {"solid": "\u2014", "dash": "--", "dot": "\u00b7\u00b7"}
+"""The dash of a line, beside its name."""
 NAME_LIMIT = 24
-PLOT_PX = 190
-"""Height of the plot, about."""
-LABEL_PX = 13
+LABEL_PX = 15
 """Height of a label."""
+ROWS = 12
+"""Labels that fit beside the plot; the table above the chart has every dataset."""
 
 
 def tokens_figure(points: Sequence[tuple[str, int, float]], budgets: Mapping[str, int | None]) -> dict[str, Any]:
@@ -34,15 +36,15 @@ def tokens_figure(points: Sequence[tuple[str, int, float]], budgets: Mapping[str
         style = STYLES[i % len(STYLES)]
         name = plotly(cut(series, NAME_LIMIT)[0])
         data.append({"type": "scatter", "mode": "lines", "name": name, "meta": series, "x": x, "y": y, "line": style})
-        labels.append(_label(series, name, style["color"], x[-1:], y[-1:]))
+        if i < ROWS:
+            labels.append(_label(series, name, style, y[-1:], i))
     goals = sorted({goal for goal in budgets.values() if goal})
-    _spread(labels, top=max([*goals, *(label["y"] for label in labels)], default=0))
     return {
         "data": data,
         "layout": {
             "xaxis": {"type": "date", "nticks": 8},
             "yaxis": {"title": {"text": "tokens"}, "tickformat": "~s"},
-            "margin": {"r": 116, "t": 16},
+            "margin": {"r": 132, "t": 16},
             "hoverlabel": {"namelength": -1},
             "shapes": [_goal_line(goal) for goal in goals],
             "annotations": labels + [_goal_label(goal) for goal in goals[-1:]],
@@ -51,26 +53,24 @@ def tokens_figure(points: Sequence[tuple[str, int, float]], budgets: Mapping[str
     }
 
 
-def _spread(labels: list[dict[str, Any]], *, top: float) -> None:
-    """Push labels of lines that end close together apart, from the lowest up; most sets end at one and the same budget."""
-    floor = -LABEL_PX
-    for label in sorted((label for label in labels if label["visible"] and top), key=lambda label: float(label["y"])):
-        at = label["y"] / top * PLOT_PX
-        floor = max(at, floor + LABEL_PX)
-        label["yshift"] = round(floor - at)
-
-
-def _label(series: str, name: str, color: Any, x: list[int], y: list[float]) -> dict[str, Any]:  # noqa: ANN401  (a style's value)
+def _label(series: str, name: str, style: dict[str, Any], y: list[float], row: int) -> dict[str, Any]:
+    """A row of the column at the right. At the ends of their lines, most of them at one budget, they would cover each other."""
+    mark = MARKS[style["dash"]]
     return {
         "name": series,
-        "x": x[0] if x else 0,
-        "y": y[0] if y else 0,
-        "text": f"{name} {tokens(y[0])}" if y else name,
-        "visible": bool(x),
+        "xref": "paper",
+        "yref": "paper",
+        "x": 1,
+        "y": 1,
+        "mark": mark,
+        "text": f"{mark} {name} {tokens(y[0])}" if y else f"{mark} {name}",
+        "visible": bool(y),
         "showarrow": False,
         "xanchor": "left",
+        "yanchor": "top",
         "xshift": 6,
-        "font": {"color": color, "size": 11},
+        "yshift": -LABEL_PX * row,
+        "font": {"color": style["color"], "size": 11},
     }
 
 

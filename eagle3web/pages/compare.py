@@ -1,7 +1,7 @@
 """Two to six runs beside one another: key results, configs, curves, datasets, measurements."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
@@ -22,6 +22,8 @@ CURVES = (
     ("tokens_per_s", "Tokens a second", "tokens/s", True),
 )
 """Metric, heading, axis, whether it may be smoothed."""
+UNITS = (("days", 24.0), ("hours", 1.0), ("minutes", 1 / 60))
+"""Of a time axis, in hours."""
 POINTS = 1500
 """Of one line; more are thinned."""
 
@@ -114,11 +116,19 @@ def charts(runs: Sequence[Run], attempts: Sequence[Attempt]) -> list[Chart]:
         if runs[places[attempt.run_id]].stage == Stage.GENERATE and (points := compare.tokens_over_time(attempt))
     ]
     if generated:
-        figure = compare_figure(generated, x="hours since the last attempt started", y="tokens on disk", digits=0)
+        unit, lines = _in_readable_time(generated)
+        figure = compare_figure(lines, x=f"{unit} since the last attempt started", y="tokens on disk", digits=0)
         found.append(
             Chart("c-generated", "Tokens over time", figure, "Over all datasets; each line from its own start.", False)
         )
     return found
+
+
+def _in_readable_time(lines: Sequence[Line]) -> tuple[str, list[Line]]:
+    """Lines over hours, over the unit that gives the longest of them numbers of one to three digits."""
+    longest = max(x for line in lines for x, _ in line.points)
+    unit, hours = next((each for each in UNITS if longest >= 2 * each[1]), UNITS[-1])
+    return unit, [replace(line, points=[(x / hours, y) for x, y in line.points]) for line in lines]
 
 
 def _note(lines: Sequence[Line]) -> str:

@@ -21,9 +21,13 @@ def curves_of_runs(attempts: Iterable[Attempt], metrics: Sequence[str]) -> dict[
 
 
 def tokens_over_time(attempt: Attempt) -> list[tuple[float, float]]:
-    """(hours after the start, tokens on disk over all datasets), as far as the attempt told. One query."""
-    rows = MetricPoint.objects.filter(attempt=attempt.pk, name="tokens").order_by("pk").values_list("series", "t", "value")
-    last: dict[str, float] = {}
+    """(hours after the start, tokens on disk over all datasets), as far as the attempt told. One query.
+
+    Until a dataset is told of, it counts with what it is first told to have: that was on disk already, or is its first answer.
+    """
+    points = MetricPoint.objects.filter(attempt=attempt.pk, name="tokens").order_by("pk").values_list("series", "t", "value")
+    rows = list(points)
+    last = {series: value for series, _, value in reversed(rows)}
     found = []
     for series, at, value in rows:
         last[series] = value

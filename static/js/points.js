@@ -44,7 +44,9 @@ export const startPoints = (elements) => {
     trace.y.push(value);
     const label = figure.layout.annotations?.find(({ name }) => name === line);
     const write = WRITTEN[element.dataset.written];
-    if (label) Object.assign(label, { x, y: value, text: `${trace.name} ${write(value)}`, visible: true });
+    const text = `${label?.mark ? `${label.mark} ` : ""}${trace.name} ${write(value)}`;
+    // A label of a column has its place; one at the end of its line goes with it.
+    if (label) Object.assign(label, label.xref === "paper" ? {} : { x, y: value }, { text, visible: true });
     redraw();
   };
   const take = (entries) => {
