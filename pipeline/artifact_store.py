@@ -87,10 +87,11 @@ class ArtifactStore:
         DataError for a file that was changed here and there.
         """
         with exchanging_alone(folder), keeping_writers_out(folder) as busy:
+            # Bytes take long and harm nobody; the list is read after them, so that hardly any time is left for another host's.
+            mine = {relative: self._put(path) for relative, path in files_of(folder) if not busy.intersection(path.parents)}
             tree = self._read_tree(name) or _Tree(host=host, files={})
             same = tree.same_as(folder, host)
             written = {relative: digest for relative, digest in same.items() if busy.intersection((folder / relative).parents)}
-            mine = {relative: self._put(path) for relative, path in files_of(folder) if not busy.intersection(path.parents)}
             settled = {relative: digest for relative, digest in same.items() if relative not in written}
             found = merge(mine, tree.files, same=settled, folder=folder, host=tree.host)
             with self._whole(self._tree(name)) as temporary:

@@ -122,6 +122,30 @@ def test_publishing_keeps_what_came_from_other_hosts_meanwhile_and_drops_what_wa
     assert sorted(store.publish(there, "r", host="b")) == ["B1/part-00001.jsonl", "B2/part-00001.jsonl", "B3.jsonl"]
 
 
+def test_publishing_keeps_what_another_host_publishes_while_the_bytes_travel(
+    made: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    url, there = str(tmp_path / "store"), tmp_path / "b"
+    there.mkdir()
+    (there / "B2.jsonl").write_text("two\n")
+    store = ArtifactStore(url)
+    put = store._files.put_file
+
+    def meanwhile(source: str, target: str) -> None:
+        put(source, target)
+        if not source.endswith("B2.jsonl") and not store.has("r"):
+            ArtifactStore(url).publish(there, "r", host="b")
+
+    monkeypatch.setattr(store._files, "put_file", meanwhile)
+    assert sorted(store.publish(made, "r", host="a")) == ["B1/part-00001.jsonl", "B2.jsonl", "manifest.json"]
+    assert store.fetch("r", there, host="b")
+    assert sorted(path.name for path in there.rglob("[!.]*") if path.is_file()) == [
+        "B2.jsonl",
+        "manifest.json",
+        "part-00001.jsonl",
+    ]
+
+
 def test_folder_that_a_process_writes_to_is_left_alone_and_its_lock_never_travels(made: Path, tmp_path: Path) -> None:
     store, there, part = ArtifactStore(str(tmp_path / "store")), tmp_path / "b", "B1/part-00001.jsonl"
     FolderLock(made / "B1").release()

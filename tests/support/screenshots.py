@@ -41,10 +41,10 @@ COLOURS = (256, 128, 64)
 """As many as keep a picture below LARGEST."""
 LARGEST = 150_000
 OF_PROJECT = (
-    "budgets", "plan", "runs", "checkpoints", "benchmarks", "run-new", "run-new-pipeline", "run-new-train", "answers",
-    "answers-review",
+    "budgets", "plan", "runs", "checkpoints", "benchmarks", "run-new", "run-new-pipeline", "run-new-extract",
+    "run-new-train", "run-new-serve", "answers", "answers-review",
 )  # fmt: skip
-SHARED = ("datasets", "dataset-import", "engines", "me", "audit")
+SHARED = ("datasets", "dataset-import", "engines", "me", "audit", "retention")
 
 
 def pages() -> dict[str, str]:
