@@ -37,6 +37,8 @@ class System:
         self.port = free_port()
         self.url = f"http://127.0.0.1:{self.port}"
         self.processes: dict[str, subprocess.Popen[bytes]] = {}
+        self.homes: dict[str, Path] = {}
+        """Name of a process → the folder that it and its children see in the place of `home`, as on a host of its own."""
         self._log_starts: dict[str, int] = {}
         self.env = os.environ | {
             "DJANGO_SETTINGS_MODULE": "eagle3web.settings",
@@ -62,6 +64,8 @@ class System:
                 kind, _, host = name.partition("@")
                 env = self.env | ({"EAGLE3_HOST": host} if host else {})
                 command = ["sh", "-c", procfile()[kind]]
+                if own := self.homes.get(name):
+                    command = ["unshare", "--mount", "sh", "-c", f"mount --bind '{own}' '{self.home}' && {procfile()[kind]}"]
                 # A process group of its own, as honcho gives it.
                 self.processes[name] = subprocess.Popen(
                     command, cwd=ROOT, env=env, stdin=subprocess.DEVNULL, stdout=log, stderr=log, process_group=0
