@@ -49,7 +49,7 @@ def tokens_figure(points: Sequence[tuple[str, int, float]], budgets: Mapping[str
             "shapes": [_goal_line(goal) for goal in goals],
             "annotations": labels + [_goal_label(goal) for goal in goals[-1:]],
         },
-        "narrow": {"margin": {"r": 84}, "xaxis": {"nticks": 4}},
+        "narrow": {"xaxis": {"nticks": 3}},
     }
 
 
