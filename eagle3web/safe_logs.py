@@ -21,3 +21,12 @@ def blotted(text: str) -> str:
 class SafeFormatter(logging.Formatter):
     def format(self, record: logging.LogRecord) -> str:
         return blotted(super().format(record))
+
+
+class NoTraceOfRefusals(logging.Filter):
+    """A request that was refused is a line, as it should be; a traceback is for what went wrong here."""
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        if getattr(record, "status_code", 500) < 500:
+            record.exc_info = record.exc_text = None
+        return True

@@ -17,7 +17,9 @@ from pipeline.errors import ConfigError
 from pipeline.serve.extra import parse_extra
 
 NAME = RegexValidator(r"^[A-Za-z0-9._-]*$", "Letters, digits, dot, dash and underscore.")
-HOST = RegexValidator(r"^[A-Za-z0-9.:_-]*$", "Write an address or a name, such as 0.0.0.0 or gpu-07.")
+HOST = RegexValidator(r"^([A-Za-z0-9:][A-Za-z0-9.:_-]*)?$", "Write an address or a name, such as 0.0.0.0 or gpu-07.")
+MANY = 2**31 - 1
+"""What SGLang takes as a number of tokens or requests."""
 LEFT = [("auto", "as SGLang chooses")]
 
 
@@ -82,7 +84,7 @@ class ServeForm(StageForm):
     memory_fraction = forms.FloatField(
         required=False, min_value=0.01, max_value=0.99, help_text="Of the device, for weights and KV cache."
     )
-    max_total_tokens = forms.IntegerField(required=False, min_value=1, label="KV cache, in tokens")
+    max_total_tokens = forms.IntegerField(required=False, min_value=1, max_value=MANY, label="KV cache, in tokens")
     hierarchical_cache = forms.ChoiceField(
         required=False,
         choices=[("", "on the device alone"), ("yes", "and in the host's memory behind it")],
@@ -91,9 +93,11 @@ class ServeForm(StageForm):
     hierarchical_ratio = forms.FloatField(
         required=False, min_value=0.01, max_value=1000, label="Host's part", help_text="Its size over the device's."
     )
-    context_length = forms.IntegerField(required=False, min_value=1, help_text="Longest prompt + answer.")
-    max_running = forms.IntegerField(required=False, min_value=1, label="Requests at once")
-    max_queued = forms.IntegerField(required=False, min_value=1, label="Requests that may wait", help_text="More are refused.")
+    context_length = forms.IntegerField(required=False, min_value=1, max_value=MANY, help_text="Longest prompt + answer.")
+    max_running = forms.IntegerField(required=False, min_value=1, max_value=MANY, label="Requests at once")
+    max_queued = forms.IntegerField(
+        required=False, min_value=1, max_value=MANY, label="Requests that may wait", help_text="More are refused."
+    )
     extra = forms.CharField(
         required=False,
         max_length=1000,

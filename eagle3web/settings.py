@@ -275,7 +275,8 @@ LOGGING = {
     "formatters": {
         "line": {"()": "eagle3web.safe_logs.SafeFormatter", "fmt": "%(asctime)s %(levelname)s %(name)s %(message)s"}
     },
-    "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": "line"}},
+    "filters": {"refusals": {"()": "eagle3web.safe_logs.NoTraceOfRefusals"}},
+    "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": "line", "filters": ["refusals"]}},
     "root": {"handlers": ["stderr"], "level": "INFO"},
     "loggers": {
         "httpx": {"level": "WARNING"},

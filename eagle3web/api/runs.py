@@ -50,6 +50,10 @@ class RunOut(Out):
     config_hash: str
     author: str | None = Field(None, alias="author.username")
     created_at: datetime
+    queued_at: datetime
+    """When it was last queued: made, or resumed."""
+    settled_at: datetime | None
+    """Since when a failed or lost run is left as it is."""
     stop_requested_at: datetime | None
     stop_requested_by: str | None = Field(None, alias="stop_requested_by.username")
     cloned_from: int | None = Field(alias="cloned_from_id")

@@ -90,7 +90,12 @@ def resume(run: Run, *, user: User | None) -> bool:
                 return False
             raise NotAllowedNow(f"{row} is {row.status}; only a stopped, failed or lost run is resumed")
         Run.objects.filter(pk=run.pk).update(
-            status=RunStatus.QUEUED, paused=False, stop_requested_at=None, stop_requested_by=None, settled_at=None
+            status=RunStatus.QUEUED,
+            paused=False,
+            stop_requested_at=None,
+            stop_requested_by=None,
+            settled_at=None,
+            queued_at=timezone.now(),
         )
         reason = f"resumed by {name(user)}"
         attempts.record_transition(row, old=row.status, new=RunStatus.QUEUED, reason=reason, author=user)
@@ -126,8 +131,8 @@ def request_stop(run: Run, *, user: User | None) -> bool:
     return True
 
 
-def settle(run: Run, *, user: User | None) -> None:
-    """Leave a failed or lost run as it is: until it fails again, it is not among what needs somebody.
+def settle(run: Run, *, user: User | None) -> bool:
+    """Leave a failed or lost run as it is: until it fails again, it is not among what needs somebody. False: it was already.
 
     Raises NotAllowedNow for a run that is neither.
     """
@@ -135,10 +140,13 @@ def settle(run: Run, *, user: User | None) -> None:
         row = Run.objects.select_for_update(no_key=True).get(pk=run.pk)
         if row.status not in RunStatus.BROKEN:
             raise NotAllowedNow(f"{row} is {row.status}; only a failed or lost run is settled")
-        Run.objects.filter(pk=run.pk, settled_at=None).update(settled_at=timezone.now())
+        if row.settled_at is not None:
+            return False
+        Run.objects.filter(pk=run.pk).update(settled_at=timezone.now())
         audit.record(user, "run.settle", run, was=row.status)
     attempts.announce(row)
     run.refresh_from_db()
+    return True
 
 
 def pause(run: Run, *, user: User | None) -> None:

@@ -39,6 +39,8 @@ class Run(models.Model):
     author = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.SET_NULL, null=True, related_name="runs")
     cloned_from = models.ForeignKey("self", on_delete=models.SET_NULL, null=True, blank=True, related_name="clones")
     created_at = models.DateTimeField(auto_now_add=True, db_index=True)
+    queued_at = models.DateTimeField(default=timezone.now)
+    """When it was last queued: made, or resumed."""
     stop_requested_at = models.DateTimeField(null=True, blank=True)
     settled_at = models.DateTimeField(null=True, blank=True, help_text="somebody knows that it failed, and leaves it so")
     stop_requested_by = models.ForeignKey(

@@ -8,6 +8,7 @@ from django.conf import settings
 from django.urls import reverse
 
 from eagle3web.domain.health import WORKER_LOST_S
+from eagle3web.domain.placement import Spot, pick
 from eagle3web.enums import EngineState, ShownState
 from eagle3web.formats import count, percent, size, tokens
 from eagle3web.models import Attempt, Checkpoint, DatasetRevision, Engine, Host, Run
@@ -109,7 +110,7 @@ def of_queue(runs: Iterable[Run], hosts: Iterable[Host], now: datetime) -> Itera
     for run in runs:
         if note := _unplaceable(run, heard):
             yield Need(
-                state="silent", icon="st-queued", head=f"r{run.pk} {run.stage} is queued for", since=run.created_at, note=note,
+                state="silent", icon="st-queued", head=f"r{run.pk} {run.stage} is queued for", since=run.queued_at, note=note,
                 href=reverse("run", args=[run.pk]), act="Look", of_run=True,
             )  # fmt: skip
 
@@ -117,17 +118,18 @@ def of_queue(runs: Iterable[Run], hosts: Iterable[Host], now: datetime) -> Itera
 def _unplaceable(run: Run, heard: list[Host]) -> str:
     """Why no host that is heard would ever start the run; nothing where one would, once its devices are free."""
     if not heard:
-        return "No worker is heard of. Start one on a GPU host, and it begins."
-    open_hosts = [host for host in heard if host.drained_at is None]
-    if not open_hosts:
-        return "Every host that is heard is drained. Let one take runs again, and it begins."
-    named = [host for host in open_hosts if run.host in ("", host.name)]
+        return "No worker is heard of. Start one on a GPU host."
+    named = [host for host in heard if run.host in ("", host.name)]
     if not named:
-        return f"It is for {visible(run.host)}, which is not heard, or drained."
-    if not any(set(run.host_tags) <= set(host.tags) for host in named):
-        return (
-            f"It asks for the tags {visible(', '.join(run.host_tags))}, and no host that is heard and takes runs has them all."
-        )
+        return f"It is for {visible(run.host)}, which is not heard."
+    tagged = [host for host in named if set(run.host_tags) <= set(host.tags)]
+    if not tagged:
+        return f"It asks for the tags {visible(', '.join(run.host_tags))}, and no host that is heard has them all."
+    found = [(host, pick(run.devices, Spot(host, heard=True), only_here=bool(run.host))[1]) for host in tagged]
+    if all(why for _, why in found):
+        return f"No host has the devices that it asks for: {visible(found[0][0].name)} {found[0][1]}."
+    if all(host.drained_at is not None for host, why in found if not why):
+        return "Every host that could take it is drained. Take work again on one, and it can begin."
     return ""
 
 

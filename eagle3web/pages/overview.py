@@ -33,6 +33,7 @@ FRAGMENTS = {
     "ov-hosts": "overview/_hosts.html",
 }
 SLOW_EVERY = timedelta(seconds=10)
+QUEUED_SHOWN = 20
 """How often the last hour and the forecast are worked out: they move slowly and cost more than all the rest."""
 
 
@@ -141,7 +142,7 @@ class OverviewPage:
         standing = standings(self.project_id)
         live = [_live_run(attempt, now) for attempt in overview.live_attempts(self.project_id)]
         queued = overview.queued_runs(self.project_id)
-        waiting, held = waits(queued), lineage.held(queued)
+        waiting, held = waits(queued[:QUEUED_SHOWN]), lineage.held(queued)
         engines, hosts = overview.engines(now), overview.hosts()
         sums = _sums(standing)
         history, ahead = self._read_slow(project, now)
@@ -161,7 +162,8 @@ class OverviewPage:
             "live": live,
             "best": best_of_project(self.project_id),
             "quiet": [run for run in live if run.clocks.state not in (ShownState.RUNNING, ShownState.STARTING)],
-            "queued": [(run, waiting.get(run.pk) or f"waits for {run.host or 'a worker'}") for run in queued],
+            "queued": [(run, waiting.get(run.pk) or f"waits for {run.host or 'a worker'}") for run in queued[:QUEUED_SHOWN]],
+            "queued_more": len(queued[QUEUED_SHOWN:]),
             "runs": overview.run_count(self.project_id),
             "needs": collect(
                 self.project_id,

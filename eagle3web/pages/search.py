@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from django.db.models import Q
 from django.urls import reverse
 
 from eagle3web.enums import RunStatus
@@ -39,15 +40,15 @@ STARTS = (
 )
 STOPPABLE, RESUMABLE = RunStatus.LIVE, RunStatus.RESUMABLE
 STEERED = frozenset({RunStatus.STARTING, RunStatus.RUNNING})
-VERBS: tuple[tuple[str, str, frozenset[str], bool | None, str], ...] = (
-    ("Stop", "stop", STOPPABLE, None, "change_run"),
-    ("Pause", "pause", STEERED, False, "change_run"),
-    ("Go on with", "unpause", STEERED, True, "change_run"),
-    ("Resume", "resume", RESUMABLE, None, "change_run"),
-    ("Settle", "settle", RunStatus.BROKEN, None, "change_run"),
-    ("Clone", "clone", frozenset(RunStatus.values), None, "add_run"),
+VERBS: tuple[tuple[str, str, frozenset[str], Q, str], ...] = (
+    ("Stop", "stop", STOPPABLE, Q(), "change_run"),
+    ("Pause", "pause", STEERED, Q(paused=False), "change_run"),
+    ("Go on with", "unpause", STEERED, Q(paused=True), "change_run"),
+    ("Resume", "resume", RESUMABLE, Q(), "change_run"),
+    ("Settle", "settle", RunStatus.BROKEN, Q(settled_at=None), "change_run"),
+    ("Clone", "clone", frozenset(RunStatus.values), Q(), "add_run"),
 )
-"""Word, verb of the address and icon, states in which it makes sense, whether the run is paused, needed right."""
+"""Word, verb of the address and icon, states in which it makes sense, what else must hold, needed right."""
 ICONS = {"unpause": "play", "resume": "play", "settle": "check", "clone": "copy"}
 
 
@@ -94,12 +95,11 @@ def _acts(project: Project | None, may: Rights) -> Iterator[Hit]:
 
 def _verbs(wanted: Wanted, may: Rights) -> Iterator[Hit]:
     """`stop 142`, or `stop` alone for all that can be stopped. One query at most."""
-    for word, verb, statuses, paused, needs in VERBS:
+    for word, verb, statuses, fits, needs in VERBS:
         named = len(wanted.words[0]) >= 2 and word.lower().startswith(wanted.words[0])
         if not named or needs not in may or (len(wanted.words) > 1 and wanted.number is None):
             continue
-        rows = search.runs_to_act_on(statuses, wanted.number)
-        for run in rows.filter(paused=paused)[: search.LIMIT] if paused is not None else rows[: search.LIMIT]:
+        for run in search.runs_to_act_on(statuses, wanted.number).filter(fits)[: search.LIMIT]:
             href = reverse(f"run-{verb}", args=[run.pk])
             hint = f"{run.stage} {run.title}".strip()
             icon = ICONS.get(verb, verb)

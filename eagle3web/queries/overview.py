@@ -9,6 +9,8 @@ from eagle3web.models import Attempt, DatasetRevision, Engine, Host, MetricPoint
 from eagle3web.queries.engines import as_known
 
 RECENT = timedelta(days=7)
+QUEUED = 200
+"""Queued runs that are looked at, the oldest first."""
 
 
 def live_attempts(project_id: int) -> list[Attempt]:
@@ -18,7 +20,7 @@ def live_attempts(project_id: int) -> list[Attempt]:
 
 
 def queued_runs(project_id: int) -> list[Run]:
-    return list(Run.objects.filter(project=project_id, status=RunStatus.QUEUED).order_by("id")[:20])
+    return list(Run.objects.filter(project=project_id, status=RunStatus.QUEUED).order_by("id")[:QUEUED])
 
 
 def broken_attempts(project_id: int, now: datetime) -> list[Attempt]:

@@ -50,8 +50,7 @@ def _resume(run: Run, user: User, form: Any) -> tuple[str, Run]:  # noqa: ANN401
 
 
 def _settle(run: Run, user: User, form: Any) -> tuple[str, Run]:  # noqa: ANN401
-    runs.settle(run, user=user)
-    return "is settled", run
+    return ("is settled" if runs.settle(run, user=user) else "was settled already"), run
 
 
 def _concurrency(run: Run, user: User, form: Any) -> tuple[str, Run]:  # noqa: ANN401

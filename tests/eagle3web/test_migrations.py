@@ -73,6 +73,7 @@ def test_steps_forwards_lose_nothing_and_fill_what_is_new() -> None:
     assert list(runs.values_list("tokens", "loss", "config", "host_tags")) == [
         (700 + number, 2.5 - number, {"n": number}, []) for number in range(3)
     ]
+    assert all(run.queued_at == run.created_at for run in runs)
     assert today.get_model("eagle3web", "Host").objects.get().drained_at is None
 
 

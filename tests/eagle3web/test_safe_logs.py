@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from django.conf import settings
 
-from eagle3web.safe_logs import SafeFormatter, blotted
+from eagle3web.safe_logs import NoTraceOfRefusals, SafeFormatter, blotted
 
 
 @pytest.mark.parametrize(
@@ -43,3 +43,17 @@ def test_every_handler_of_the_site_writes_so() -> None:
     logging_settings: Any = settings.LOGGING
     used = {handler["formatter"] for handler in logging_settings["handlers"].values()}
     assert {logging_settings["formatters"][name]["()"] for name in used} == {"eagle3web.safe_logs.SafeFormatter"}
+
+
+@pytest.mark.parametrize(("status", "traced"), [(403, False), (500, True), (None, True)])
+def test_request_that_was_refused_is_told_without_a_traceback(status: int | None, traced: bool) -> None:
+    try:
+        raise PermissionError
+    except PermissionError:
+        record = logging.LogRecord("django.request", logging.WARNING, "", 0, "Forbidden: /runs/1/", (), sys.exc_info())
+    if status is not None:
+        record.status_code = status
+    assert NoTraceOfRefusals().filter(record)
+    assert (record.exc_info is not None) is traced
+    handlers: Any = settings.LOGGING["handlers"]
+    assert handlers["stderr"]["filters"] == ["refusals"]

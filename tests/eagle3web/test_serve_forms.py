@@ -72,6 +72,8 @@ def test_drafter_is_chosen_by_its_checkpoint_which_a_link_may_name(
         ({"shape": "3/1"}, "3/1 is not STEPS/TOPK/TOKENS"),
         ({"shape": "3/1/4/0.3"}, "the confidence is the embedded engine&#x27;s own"),
         ({"listen": "a; rm -rf"}, "Write an address or a name"),
+        ({"listen": "-h"}, "Write an address or a name"),
+        ({"context_length": 10**30}, "less than or equal to 2147483647"),
         ({"engine": "a b"}, "Letters, digits, dot, dash and underscore."),
         ({"tensor_parallel": 3}, "Tensor parallel 3 does not divide 2 devices"),
         ({"port": 70000}, "less than or equal to 65535"),

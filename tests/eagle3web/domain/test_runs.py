@@ -62,11 +62,13 @@ def test_clone_changes_what_it_is_told_to(ada: User) -> None:
 @pytest.mark.parametrize("status", ["failed", "lost"])
 def test_settle_lasts_until_the_run_goes_on(ada: User, status: str) -> None:
     run = factories.attempt(status=status).run
-    runs.settle(run, user=ada)
+    assert runs.settle(run, user=ada)
     assert run.settled_at is not None
+    assert not runs.settle(run, user=ada)
     assert AuditEntry.objects.get(verb="run.settle").user == ada
     assert runs.resume(run, user=ada)
     assert run.settled_at is None
+    assert run.queued_at > run.created_at
 
 
 def test_settle_refuses_what_is_not_broken(ada: User) -> None:

@@ -40,7 +40,7 @@ def test_broken_run_says_what_is_kept() -> None:
 def test_queued_run_needs_somebody_only_without_a_worker() -> None:
     run, now = factories.run(), timezone.now()
     host = factories.host(seen_at=now - timedelta(minutes=2))
-    assert [need.since for need in needs.of_queue([run], [host], now)] == [run.created_at]
+    assert [need.since for need in needs.of_queue([run], [host], now)] == [run.queued_at]
     host.seen_at = now
     assert list(needs.of_queue([run], [host], now)) == []
 
@@ -53,16 +53,26 @@ def test_queued_run_needs_somebody_only_without_a_worker() -> None:
         (
             {"host_tags": ["h200", "b300"]},
             False,
-            ["It asks for the tags h200, b300, and no host that is heard and takes runs has them all."],
+            ["It asks for the tags h200, b300, and no host that is heard has them all."],
         ),
-        ({"host": "gpu-02"}, False, ["It is for gpu-02, which is not heard, or drained."]),
-        ({}, True, ["Every host that is heard is drained. Let one take runs again, and it begins."]),
+        ({"host": "gpu-02"}, False, ["It is for gpu-02, which is not heard."]),
+        ({"devices": ["cuda:*"]}, False, []),
+        (
+            {"devices": ["cuda:*", "cuda:*"]},
+            False,
+            ["No host has the devices that it asks for: gpu-01 has 1 free of 1 GPUs, and 2 are asked for."],
+        ),
+        ({}, True, ["Every host that could take it is drained. Take work again on one, and it can begin."]),
+        ({"host": "gpu-02"}, True, ["It is for gpu-02, which is not heard."]),
+        ({"host_tags": ["b300"]}, True, ["It asks for the tags b300, and no host that is heard has them all."]),
     ],
 )
 def test_queued_run_that_no_host_would_start_needs_somebody(asked: dict[str, Any], drained: bool, notes: list[str]) -> None:
     now = timezone.now()
     hosts = [
-        factories.host(name="gpu-01", tags=["h200"], seen_at=now, drained_at=now if drained else None),
+        factories.host(
+            name="gpu-01", tags=["h200"], seen_at=now, drained_at=now if drained else None, sample={"gpus": [{"index": 0}]}
+        ),
         factories.host(name="gpu-02", tags=["b300"], seen_at=now - timedelta(hours=1)),
     ]
     assert [need.note for need in needs.of_queue([factories.run(**asked)], hosts, now)] == notes

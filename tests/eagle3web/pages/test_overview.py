@@ -2,7 +2,7 @@ import pytest
 from django.utils import timezone
 
 from eagle3web.models import Project
-from eagle3web.pages.overview import OverviewPage, _ticks
+from eagle3web.pages.overview import QUEUED_SHOWN, OverviewPage, _ticks
 from eagle3web.pages.rights import Rights
 from eagle3web.queries.standing import standings
 from tests.support import factories
@@ -55,3 +55,13 @@ def test_empty_project_says_what_to_do_next() -> None:
     assert "No budgets yet" in fragments["ov-budgets"]
     assert "Nothing runs" in fragments["ov-live"]
     assert "New run" not in fragments["ov-live"]
+
+
+def test_long_queue_is_cut_and_counted_and_judged_whole(project: Project) -> None:
+    factories.host(seen_at=timezone.now())
+    for _ in range(QUEUED_SHOWN):
+        factories.run(project)
+    stuck = factories.run(project, host_tags=["h200"])
+    context = OverviewPage(project.pk, NONE).context(timezone.now())
+    assert (len(context["queued"]), context["queued_more"]) == (QUEUED_SHOWN, 1)
+    assert [need.head for need in context["needs"]] == [f"r{stuck.pk} generate is queued for"]

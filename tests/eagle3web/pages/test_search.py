@@ -4,6 +4,7 @@ import statistics
 import time
 
 import pytest
+from django.utils import timezone
 
 from eagle3web.models import Run
 from eagle3web.pages.rights import RIGHTS, Rights
@@ -65,6 +66,13 @@ def test_verb_offers_the_runs_that_it_fits() -> None:
     assert words(find("resume", None, EVERYTHING)) == [f"Resume r{stopped.pk}…"]
     (hit, *_) = find(f"stop r{live.pk}", None, EVERYTHING)
     assert (hit.words, hit.href) == (f"Stop r{live.pk}…", f"/runs/{live.pk}/stop/")
+
+
+def test_settled_run_is_not_offered_to_be_settled() -> None:
+    project = factories.project()
+    broken = factories.run(project, status="failed")
+    factories.run(project, status="lost", settled_at=timezone.now())
+    assert words(find("settle", project, EVERYTHING)) == [f"Settle r{broken.pk}…"]
 
 
 def test_viewer_is_offered_no_verb() -> None:
