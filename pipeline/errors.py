@@ -41,6 +41,10 @@ class AbortedError(EngineError):
     """The engine ended the request early (finish reason `abort`): the record is not written, it is tried again."""
 
 
+class NoAnswerError(PipelineError):
+    """A run asked prompts to their end, and has not one answer; each prompt's reason is kept with its dataset."""
+
+
 class InterruptedRunError(PipelineError):
     """Somebody asked the stage to stop: its work is saved and it is not finished."""
 

@@ -82,6 +82,8 @@ class DatasetSkipped(Event):
     budget: int | None
     done: int = 0
     prompts: int = 0
+    errors: int = 0
+    """Prompts that gave an error before; only a run that retries errors asks them again."""
     budget_version: int
 
 

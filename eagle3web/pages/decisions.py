@@ -85,8 +85,9 @@ def _describe(event: events.Event) -> dict[str, Any] | None:
             }
         case events.DatasetSkipped():
             why = words.ended(
-                event.reason, done_tokens=event.tokens, budget=event.budget, answers=event.done, prompts=event.prompts
-            )
+                event.reason, done_tokens=event.tokens, budget=event.budget, answers=event.done, prompts=event.prompts,
+                failed_before=event.errors,
+            )  # fmt: skip
             note = f"{why} (v{event.budget_version})"
             return {"state": "skipped", "subject": event.dataset, "head": "skipped", "note": note, "kind": "skip"}
         case events.DatasetFinished():

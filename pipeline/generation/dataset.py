@@ -210,6 +210,7 @@ class DatasetRun:
                 budget=self.quota.target.tokens,
                 done=self.store.answers,
                 prompts=self.prompts,
+                errors=self.store.failures,
                 budget_version=self.quota.target.version,
             )
         )

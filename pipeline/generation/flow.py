@@ -12,7 +12,7 @@ from pathlib import Path
 from pipeline.admission import by_order
 from pipeline.config import DatasetPlan, GenerateConfig
 from pipeline.datasets.conversation import Conversation
-from pipeline.errors import AbortedError, ConfigError, PipelineError
+from pipeline.errors import AbortedError, ConfigError, NoAnswerError, PipelineError
 from pipeline.event import Event
 from pipeline.events import Warned
 from pipeline.generation.dataset import DatasetRun, Phase
@@ -21,11 +21,15 @@ from pipeline.generation.prompts import count_lines
 from pipeline.generation.reporting import Reporter
 from pipeline.generation.request import ask, failure
 from pipeline.generation.steering import Steering
+from pipeline.responses.failures import commonest_reason
 from pipeline.responses.manifest import write_manifest
 from pipeline.responses.record import Scope, sampling_name
 from pipeline.responses.store import ResponseStore
 from pipeline.stage import Outcome, Stage
 from pipeline.stop_signals import stop_on_signals
+
+REASON_CHARS = 300
+"""Of the reason that most prompts failed for, in that of a run without an answer."""
 
 
 class GenerationFlow:
@@ -60,6 +64,8 @@ class GenerationFlow:
                 for helper in helpers:
                     helper.cancel()
             await asyncio.to_thread(self._write_manifests)
+            if self._stop_reason is None:
+                await asyncio.to_thread(self._check_answers)
         except ExceptionGroup as failures:
             raise _first(failures) from failures
         finally:
@@ -197,6 +203,18 @@ class GenerationFlow:
             config = self._config
             template = {"chat_template": config.chat_template, "chat_template_kwargs": config.chat_template_kwargs}
             write_manifest(dataset.store, way=asdict(dataset.plan.sampling) | template)
+
+    def _check_answers(self) -> None:
+        """A bad request is its record's error; nothing but such errors is the run's. Raises NoAnswerError then."""
+        asked = [dataset for dataset in self.datasets if dataset.reason == "exhausted"]
+        failed = sum(dataset.store.failures for dataset in asked)
+        if not failed or any(dataset.store.answers for dataset in self.datasets if dataset.reason != "disabled"):
+            return
+        why = commonest_reason({dataset.store.folder: dataset.store.scope for dataset in asked})
+        raise NoAnswerError(
+            f"all {failed:,} prompts failed; most often: {why[:REASON_CHARS]}. "
+            "Once that is mended, a run that retries errors asks them again"
+        )
 
     def _summary(self, seconds: float) -> dict[str, object]:
         return {

@@ -53,7 +53,9 @@ def _decision(event: Event) -> str:
     """What was decided about a dataset, with its numbers."""
     match event:
         case DatasetSkipped():
-            return f"{event.dataset}: {SKIPPED[event.reason]}, skipped, {of(event.tokens, event.budget)} tokens"
+            left = event.errors if event.reason == "exhausted" else 0
+            again = f"; {left:,} gave an error before, --retry-errors asks them again" if left else ""
+            return f"{event.dataset}: {SKIPPED[event.reason]}, skipped, {of(event.tokens, event.budget)} tokens{again}"
         case DatasetStarted():
             done = f"{event.done:,} of {event.prompts:,} prompts answered"
             return f"{event.dataset}: started, {done}, {of(event.tokens, event.budget)} tokens"

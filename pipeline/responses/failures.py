@@ -1,6 +1,8 @@
 """errors.jsonl: the prompts that gave no answer."""
 
-from collections.abc import Iterator
+import contextlib
+from collections import Counter
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from pipeline.errors import DataError
@@ -32,6 +34,18 @@ def iter_failures(folder: Path) -> Iterator[Failure]:
     for line in _lines(folder):
         if line.endswith(b"\n"):
             yield Failure.from_line(line)
+
+
+def commonest_reason(folders: Mapping[Path, Scope]) -> str:
+    """Why most prompts of these stores gave no answer, each by its newest failure; nothing where none is kept."""
+    reasons: dict[tuple[Path, bytes], str] = {}
+    for folder, scope in folders.items():
+        for line in _lines(folder):
+            with contextlib.suppress(DataError):
+                failure = Failure.from_line(line)
+                if (failure.revision, failure.sampling) == (scope.revision, scope.sampling):
+                    reasons[folder, key_digest(failure.key)] = failure.reason
+    return Counter(reasons.values()).most_common(1)[0][0] if reasons else ""
 
 
 def _lines(folder: Path) -> Iterator[bytes]:

@@ -51,6 +51,15 @@ def test_skip_for_another_reason_has_its_own_words(attempt: Attempt, reason: str
     assert decision.note == note
 
 
+def test_skip_of_prompts_that_failed_before_says_how_they_are_asked_again(attempt: Attempt) -> None:
+    decision = decide(attempt, "dataset_skipped", **SKIPPED | {"reason": "exhausted", "done": 0, "tokens": 0, "errors": 300})
+    assert decision is not None
+    assert decision.note == (
+        "no prompts left: 0 of 10 000 answered, 0 tokens; "
+        "300 gave an error before, a run that retries errors asks them again (v1)"
+    )
+
+
 def test_unknown_kind_is_shown_raw(attempt: Attempt) -> None:
     decision = decide(attempt, "brand_new", what="<b>\x1b")
     assert decision is not None

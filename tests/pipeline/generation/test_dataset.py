@@ -176,6 +176,12 @@ def test_dataset_keeps_failures_and_asks_them_again_only_when_told(bench: Bench)
     assert bench.answer_all(run) == 19
     run.close()
     bench.runs.clear()
+    bench.events.clear()
+    left = bench.open()
+    left.skip_if_done()
+    assert [(vars(event)["done"], vars(event)["errors"]) for event in bench.events] == [(19, 1)]
+    left.close()
+    bench.runs.clear()
     again = bench.open(retry_errors=True)
     again.skip_if_done()
     assert bench.answer_all(again) == 1

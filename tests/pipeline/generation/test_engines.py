@@ -1,5 +1,6 @@
 """Runs over engines that misbehave, as real processes."""
 
+from collections import Counter
 from dataclasses import replace
 from pathlib import Path
 
@@ -58,6 +59,28 @@ def test_errors_are_asked_again_only_when_told(run: GenerateRun, stub: StubEngin
     run.config["retry_errors"] = True
     end = run.finish().said("dataset_finished")[0].payload
     assert (end["done"], end["errors"]) == (4, 0)
+
+
+@pytest.mark.slow
+def test_run_without_one_answer_fails_with_the_commonest_reason_until_errors_are_asked_again(
+    run: GenerateRun, stub: StubEngine
+) -> None:
+    run.add("B1", [new_conversation(label=f"p{n}", input_ids=(7, 10**6 + n % 2)) for n in range(5)])
+    run.add("B2", 5, enabled=False)
+    first = run.start()
+    assert first.wait() == 1
+    asked_once = stub.counts["rejected"]
+    reasons = Counter(failure.reason for failure in iter_failures(run.responses / "B1"))
+    often = reasons.most_common(1)[0][0]
+    said = f"all 5 prompts failed; most often: {often}. Once that is mended, a run that retries errors asks them again"
+    assert first.said("dataset_finished")[0].payload["errors"] == 5
+    assert first.events[-1].payload == {"reason": said, "kept": "everything that was written before"}
+    again = run.start()
+    assert again.wait() == 1
+    assert again.said("dataset_skipped", dataset="B1")[0].payload["errors"] == 5
+    assert (again.events[-1].payload["reason"], stub.counts["rejected"]) == (said, asked_once)
+    run.add("B3", 2)
+    assert run.finish().said("stage_finished")
 
 
 @pytest.mark.slow

@@ -35,10 +35,11 @@ PROGRESS = GenerationProgress(
 )
 
 
-def skipped(reason: str) -> DatasetSkipped:
+def skipped(reason: str, errors: int = 0) -> DatasetSkipped:
     return DatasetSkipped(
-        dataset="B1_glaive", reason=reason, tokens=17_034_000, budget=10_000_000, done=8_000, prompts=9_998, budget_version=2
-    )
+        dataset="B1_glaive", reason=reason, tokens=17_034_000, budget=10_000_000, done=8_000, prompts=9_998, errors=errors,
+        budget_version=2,
+    )  # fmt: skip
 
 
 def test_progress_line_reads_as_people_know_it() -> None:
@@ -49,7 +50,13 @@ def test_progress_line_reads_as_people_know_it() -> None:
     ("event", "text"),
     [
         (skipped("budget_met"), "B1_glaive: budget already met, skipped, 17.03 M of 10.00 M tokens"),
+        (skipped("budget_met", 3), "B1_glaive: budget already met, skipped, 17.03 M of 10.00 M tokens"),
         (skipped("exhausted"), "B1_glaive: every prompt was asked already, skipped, 17.03 M of 10.00 M tokens"),
+        (
+            skipped("exhausted", 1998),
+            "B1_glaive: every prompt was asked already, skipped, 17.03 M of 10.00 M tokens; "
+            "1,998 gave an error before, --retry-errors asks them again",
+        ),
         (
             DatasetStarted(dataset="B2", prompts=6236, done=650, tokens=2_184_000, budget=None, budget_version=1),
             "B2: started, 650 of 6,236 prompts answered, 2.18 M tokens",
