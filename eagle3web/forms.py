@@ -95,6 +95,11 @@ class RunForm(forms.Form):
         initial="sequential",
         help_text="Either way there is no wait between datasets: the next one fills the places that long answers leave free.",
     )
+    retry_errors = forms.BooleanField(
+        required=False,
+        label="Retry errors",
+        help_text="Ask prompts again that gave an error in an earlier run; otherwise they count as asked.",
+    )
     title = forms.CharField(max_length=200, required=False, help_text="What it is for; found by the search.")
     tags = forms.CharField(max_length=200, required=False, help_text="Words, separated by commas.")
     host = forms.ChoiceField(required=False, label="Runs on", help_text="The GPU host whose worker starts it.")

@@ -209,6 +209,7 @@ class PipelineForm(StageForm, StorageFields, TrainingFields, MeasuringFields):
     engines = RunForm.base_fields["engines"]
     concurrency = RunForm.base_fields["concurrency"]
     order = RunForm.base_fields["order"]
+    retry_errors = RunForm.base_fields["retry_errors"]
     features = forms.ChoiceField(
         label="Way to hidden states",
         choices=[
@@ -220,7 +221,7 @@ class PipelineForm(StageForm, StorageFields, TrainingFields, MeasuringFields):
         initial="extract",
     )
     groups = (
-        ("Generate answers", ("engines", "concurrency", "order")),
+        ("Generate answers", ("engines", "concurrency", "order", "retry_errors")),
         ("Hidden states", ("features", "storage_dtype")),
         ("Train", TRAINING),
         ("Measure", MEASURING),

@@ -60,6 +60,8 @@ class NewRun(Naming):
     """Generation only."""
     order: Literal["sequential", "interleaved"] = "sequential"
     """Generation only."""
+    retry_errors: bool = False
+    """Ask prompts again that gave an error in an earlier run. Generation only."""
     sources: list[RunId] = Field([], max_length=20)
     """The runs that it takes from, finished or not: one generation to extract from, extractions (or one generation, online) to
     train on, one training to measure, or to draft with while serving."""
@@ -75,7 +77,8 @@ class NewRun(Naming):
     @model_validator(mode="after")
     def fit_the_stage(self) -> Self:
         """Refuse what the stage would not read."""
-        others = {"config", "devices", "sources"} if self.stage == "generate" else {"engines", "concurrency", "order"}
+        generation = {"engines", "concurrency", "order", "retry_errors"}
+        others = {"config", "devices", "sources"} if self.stage == "generate" else generation
         others |= set() if self.stage in ("benchmark", "serve") else {"step"}
         others |= set() if self.stage == "train" else {"preset"}
         if given := sorted(others & self.model_fields_set):
@@ -93,8 +96,9 @@ def start(project: Project, fields: NewRun, user: User) -> Run:
     if fields.stage == "generate":
         engines = engines_named(fields.engines)
         return chains.start_generate(
-            project, engines=engines, concurrency=fields.concurrency, order=fields.order, user=user, **named
-        )
+            project, engines=engines, concurrency=fields.concurrency, order=fields.order, retry_errors=fields.retry_errors,
+            user=user, **named,
+        )  # fmt: skip
     named["devices"] = fields.devices
     sources = _sources(project, fields.sources)
     if fields.stage == "train":

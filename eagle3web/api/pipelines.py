@@ -24,6 +24,8 @@ class NewPipeline(Naming):
     """Names; empty takes every engine that is enabled."""
     concurrency: int = Field(8, ge=1, le=CONCURRENCY)
     order: Literal["sequential", "interleaved"] = "sequential"
+    retry_errors: bool = False
+    """Ask prompts again that gave an error in an earlier run."""
     features: Literal["extract", "online", "captured"] = "extract"
     """Hidden states stored by an extraction run, computed by the target while it trains, or kept by embedded engines that were
     started with --capture."""
@@ -52,6 +54,7 @@ def create_pipeline(request: HttpRequest, fields: NewPipeline) -> Status[dict[st
         engines=engines_named(fields.engines),
         concurrency=fields.concurrency,
         order=fields.order,
+        retry_errors=fields.retry_errors,
         features=fields.features,
         extract=fields.extract,
         train=training_config(fields.preset, fields.train),

@@ -81,6 +81,8 @@ class RunDetail(RunOut):
 class CloneChanges(Body):
     concurrency: int = Field(8, ge=1, le=CONCURRENCY)
     order: Literal["sequential", "interleaved"] = "sequential"
+    retry_errors: bool = False
+    """Ask prompts again that gave an error in an earlier run."""
 
 
 class Concurrency(Body):

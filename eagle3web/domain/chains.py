@@ -37,6 +37,7 @@ class Chain:
     engines: Sequence[Engine]
     concurrency: int = 8
     order: str = "sequential"
+    retry_errors: bool = False
     features: Features = "extract"
     extract: Mapping[str, Any] = field(default_factory=dict)
     """Keys of ExtractConfig."""
@@ -62,8 +63,9 @@ def start_chain(
     named = Naming(title=title, tags=list(tags), host=host, host_tags=host_tags)
     with transaction.atomic():
         generate = start_generate(
-            project, engines=chain.engines, concurrency=chain.concurrency, order=chain.order, user=user, **named
-        )
+            project, engines=chain.engines, concurrency=chain.concurrency, order=chain.order,
+            retry_errors=chain.retry_errors, user=user, **named,
+        )  # fmt: skip
         named["devices"] = chain.devices
         made = [generate]
         if chain.features == "extract":
@@ -80,11 +82,12 @@ def start_generate(
     engines: Iterable[Engine],
     concurrency: int,
     order: str,
+    retry_errors: bool = False,
     user: User | None,
     **named: Unpack[Naming],
 ) -> Run:
     """Queue a generation over the project's budgets. Raises ConfigError."""
-    config = plans.generate_config(project, engines=engines, concurrency=concurrency, order=order)
+    config = plans.generate_config(project, engines=engines, concurrency=concurrency, order=order, retry_errors=retry_errors)
     prompts = Input(kind=InputKind.PROMPTS, ref=revisions_of(config["datasets"]))
     return runs.create_run(project, stage=Stage.GENERATE, config=config, user=user, inputs=[prompts], **named)
 

@@ -49,7 +49,8 @@ def form_values(run: Run) -> dict[str, Any]:
 
 def _generate(run: Run) -> dict[str, Any]:
     engines = Engine.objects.filter(name__in=[engine["name"] for engine in run.config["engines"]], enabled=True)
-    return {"engines": list(engines), "concurrency": run.config["concurrency"], "order": run.config["order"]}
+    same = {name: run.config[name] for name in ("concurrency", "order")}
+    return same | {"engines": list(engines), "retry_errors": run.config.get("retry_errors", False)}
 
 
 def _extract(run: Run) -> dict[str, Any]:

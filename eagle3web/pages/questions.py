@@ -80,6 +80,8 @@ def _resume(name: str, newest: Attempt | None, now: Totals) -> Question:
         ),
         Point("check", f"{count(now.answers)} answers on disk are not asked for again."),
     ]
+    if now.errors:
+        points.append(Point("info", f"{count(now.errors)} prompts that gave an error are not, either: a clone can retry them."))
     return Question(title=f"Resume {name}?", points=points, act=f"Resume {name}", refuse="Not now", icon="play")
 
 
@@ -104,6 +106,9 @@ def _clone(name: str, newest: Attempt | None, now: Totals) -> Question:
         Point("copy", f"A new run with the config of {name}, and the budgets as they are now."),
         Point("check", "Answers that the project has are not asked for again."),
     ]
+    if now.errors:
+        failed = f"{count(now.errors)} prompts that gave an error are asked again only with retry errors: change that first."
+        points.append(Point("info", failed))
     return Question(title=f"Clone {name}?", points=points, act="Clone and start", refuse="Not now", icon="copy")
 
 

@@ -33,6 +33,7 @@ def _start_pipeline(form: Any, user: User) -> list[Run]:  # noqa: ANN401  (one o
         engines=chosen["engines"],
         concurrency=chosen["concurrency"],
         order=chosen["order"],
+        retry_errors=chosen["retry_errors"],
         features=chosen["features"],
         extract={"storage_dtype": chosen["storage_dtype"]},
         train=form.training(),

@@ -65,6 +65,8 @@ def _add_runs(command: Command) -> None:
     clone.add_argument("run", type=run_number)
     clone.add_argument("--concurrency", type=int)
     clone.add_argument("--order", choices=("sequential", "interleaved"))
+    again = "ask prompts again that gave an error in an earlier run"
+    clone.add_argument("--retry-errors", action="store_true", default=None, help=again)
     _add_follow(clone)
     for name, text in (
         ("stop", "ask a run to stop; it saves its work first"),

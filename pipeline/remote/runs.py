@@ -74,7 +74,8 @@ def start(remote: Remote, args: argparse.Namespace, out: Printer) -> int:
 
 
 def clone(remote: Remote, args: argparse.Namespace, out: Printer) -> int:
-    changes = {name: getattr(args, name) for name in ("concurrency", "order") if getattr(args, name) is not None}
+    asked = {name: getattr(args, name) for name in ("concurrency", "order", "retry_errors")}
+    changes = {name: value for name, value in asked.items() if value is not None}
     return started(remote, remote.post(f"/runs/{args.run}/clone", changes), args, out)
 
 

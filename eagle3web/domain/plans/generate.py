@@ -21,6 +21,7 @@ def generate_config(
     engines: Iterable[Engine],
     concurrency: int,
     order: str,
+    retry_errors: bool = False,
     budgets: Iterable[TokenBudget] | None = None,
 ) -> dict[str, Any]:
     """The config of a generation run over the project's budgets (or the given ones), in their order.
@@ -46,6 +47,7 @@ def generate_config(
             "engines": chosen,
             "concurrency": concurrency,
             "order": order,
+            "retry_errors": retry_errors,
             "datasets": plans,
         },
     )

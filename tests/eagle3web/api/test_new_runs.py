@@ -68,6 +68,7 @@ def test_measurement_of_a_chosen_step(api: Caller, chain: list[Run]) -> None:
         ({"stage": "extract", "sources": []}, "name one run in sources"),
         ({"stage": "extract", "sources": [999_999]}, "has no run 999999"),
         ({"stage": "extract", "concurrency": 4}, "a run of the stage extract takes no concurrency"),
+        ({"stage": "train", "retry_errors": True}, "a run of the stage train takes no retry_errors"),
         ({"stage": "generate", "config": {}}, "a run of the stage generate takes no config, sources"),
         ({"stage": "train", "step": 3}, "a run of the stage train takes no step"),
         ({"stage": "train"}, "train on extraction runs, or online"),

@@ -40,6 +40,12 @@ def test_pipeline_queues_all_runs_and_sends_the_first(api: Caller, project: Proj
     assert Run.objects.get(stage="train").config["epochs"] == 2
 
 
+def test_pipeline_retries_errors_when_told(api: Caller, project: Project, launched: list[int]) -> None:
+    for body in ({}, {"retry_errors": True}):
+        assert api.post("/api/pipelines", {"project": "kimi"} | body).status_code == 201
+    assert [run.config["retry_errors"] for run in Run.objects.filter(stage="generate").order_by("pk")] == [False, True]
+
+
 def test_pipeline_online_trains_on_the_answers(api: Caller, project: Project, launched: list[int]) -> None:
     made = api.post("/api/pipelines", {"project": "kimi", "features": "online", "devices": ["cuda:1"]}).json()["runs"]
     assert [(run["stage"], run["devices"]) for run in made] == [

@@ -169,10 +169,16 @@ def test_what_the_state_forbids_is_409_with_the_reason(api: Caller, status: str,
 
 def test_clone_is_a_new_run_with_changes(api: Caller, project: Project, launched: list[int]) -> None:
     original = api.post("/api/runs", {"project": "k2", "concurrency": 4}).json()
-    clone = api.post(f"/api/runs/{original['id']}/clone", {"concurrency": 16})
+    clone = api.post(f"/api/runs/{original['id']}/clone", {"concurrency": 16, "retry_errors": True})
     assert (clone.status_code, clone.json()["cloned_from"]) == (201, original["id"])
-    assert api.get(f"/api/runs/{clone.json()['id']}").json()["config"]["concurrency"] == 16
+    configs = [api.get(f"/api/runs/{run['id']}").json()["config"] for run in (original, clone.json())]
+    assert [(config["concurrency"], config["retry_errors"]) for config in configs] == [(4, False), (16, True)]
     assert launched == [original["id"], clone.json()["id"]]
+
+
+def test_new_run_retries_errors_when_told(api: Caller, project: Project, launched: list[int]) -> None:
+    made = api.post("/api/runs", {"project": "k2", "retry_errors": True})
+    assert (made.status_code, Run.objects.get().config["retry_errors"]) == (201, True)
 
 
 def test_broker_that_is_away_delays_a_run_and_loses_nothing(api: Caller, project: Project) -> None:

@@ -25,3 +25,17 @@ def test_later_stages_speak_of_no_answers_and_budgets(verb: str) -> None:
     attempt = factories.attempt(factories.run(stage="train"))
     words = " ".join(point.text for point in question(verb, attempt.run).points)
     assert [word for word in ("answer", "budget", "request") if word in words] == []
+
+
+@pytest.mark.parametrize(
+    ("verb", "says"),
+    [
+        ("clone", "300 prompts that gave an error are asked again only with retry errors: change that first."),
+        ("resume", "300 prompts that gave an error are not, either: a clone can retry them."),
+    ],
+)
+def test_prompts_that_failed_are_not_asked_again_unsaid(verb: str, says: str) -> None:
+    attempt = factories.attempt(status="stopped")
+    assert says not in [point.text for point in question(verb, attempt.run).points]
+    factories.progress(attempt, done=0, errors=300)
+    assert question(verb, attempt.run).points[-1].text == says

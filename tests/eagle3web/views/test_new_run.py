@@ -30,6 +30,17 @@ def test_form_starts_a_run_with_the_projects_budgets(operator: Client, project: 
     assert [engine["name"] for engine in run.config["engines"]] == ["a"]
 
 
+def test_errors_are_retried_only_where_somebody_says_so(operator: Client, project: Project) -> None:
+    page, engine = "/projects/p/runs/new/", factories.engine()
+    assert 'type="checkbox" name="retry_errors"' in operator.get(page).content.decode()
+    operator.post(page, fields(engine))
+    operator.post(page, fields(engine, retry_errors="on"))
+    first, second = Run.objects.order_by("pk")
+    assert (first.config["retry_errors"], second.config["retry_errors"]) == (False, True)
+    form = {run.pk: operator.get(f"{page}?clone={run.pk}").context["form"] for run in (first, second)}
+    assert [form[run.pk]["retry_errors"].value() for run in (first, second)] == [False, True]
+
+
 def test_engines_that_answer_are_chosen_already(operator: Client, project: Project) -> None:
     good, down = factories.engine(), factories.engine(state="down")
     html = operator.get("/projects/p/runs/new/").content.decode()

@@ -43,6 +43,14 @@ def test_pipeline_queues_the_whole_chain(operator: Client, project: Project) -> 
     assert (benchmark.config["concurrency"], benchmark.config["sampling"]["max_new_tokens"]) == ([1, 8], 96)
 
 
+def test_pipeline_retries_errors_only_where_somebody_says_so(operator: Client, project: Project) -> None:
+    engine, page = factories.engine(), "/projects/p/runs/new/pipeline/"
+    assert 'type="checkbox" name="retry_errors"' in operator.get(page).content.decode()
+    operator.post(page, fields(engine))
+    operator.post(page, fields(engine, retry_errors="on"))
+    assert [run.config["retry_errors"] for run in Run.objects.filter(stage="generate").order_by("pk")] == [False, True]
+
+
 def test_pipeline_online_leaves_the_extraction_out(operator: Client, project: Project) -> None:
     operator.post("/projects/p/runs/new/pipeline/", fields(factories.engine(), features="online"))
     assert [run.stage for run in Run.objects.order_by("pk")] == ["generate", "train", "benchmark"]

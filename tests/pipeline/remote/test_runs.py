@@ -43,8 +43,9 @@ def test_run_is_started_from_a_config_and_cloned(remote: Remote, tmp_path: Path)
     run = Run.objects.get()
     assert (code, out.split()[:2]) == (0, [f"r{run.pk}", "generate,"])
     assert (run.title, run.config["concurrency"], run.author and run.author.username) == ("from a shell", 3, "ada")
-    code, out, _ = remote("clone", run.pk, "--concurrency", 5, "--json")
-    assert (code, Run.objects.latest("pk").config["concurrency"]) == (0, 5)
+    code, out, _ = remote("clone", run.pk, "--concurrency", 5, "--retry-errors", "--json")
+    config = Run.objects.latest("pk").config
+    assert (code, config["concurrency"], config["order"], config["retry_errors"]) == (0, 5, "interleaved", True)
     assert json.loads(out)["cloned_from"] == run.pk
 
 
