@@ -38,7 +38,7 @@ from tests.support.system import System
 
 DISKS = ("projects", "runs")
 DISK_MB = 64, 16
-"""At first, and more for each minute: runs leave answers and states behind, and the disk shall be full only when a fault fills it."""
+"""At first, and more for each minute: what runs leave behind must not fill a disk, only faults shall."""
 
 
 def main() -> int:
