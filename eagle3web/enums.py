@@ -50,6 +50,8 @@ class RunStatus(models.TextChoices):
     LIVE = nonmember(frozenset({"queued", "starting", "running", "stopping"}))
     RESUMABLE = nonmember(frozenset({"stopped", "failed", "lost"}))
     BROKEN = nonmember(frozenset({"failed", "lost"}))
+    UNBROKEN = nonmember(frozenset({"finished", "stopped"}))
+    """Ended as it was meant to, which says nothing about what it made."""
 
 
 class ShownState(models.TextChoices):

@@ -136,7 +136,7 @@ def resume_run(request: HttpRequest, run_id: Id) -> Run:
 
 @router.post("/{run_id}/settle", auth=may("change_run"), response=STEERING)
 def settle_run(request: HttpRequest, run_id: Id) -> Run:
-    """Leave a failed or lost run as it is: it is no longer listed among what needs somebody."""
+    """Leave a run that failed, was lost, or ended with errors as it is: it is no longer listed among what needs somebody."""
     runs.settle(find(run_id), user=user_of(request))
     return find(run_id)
 

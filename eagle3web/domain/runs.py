@@ -13,6 +13,7 @@ from django.utils import timezone
 from eagle3web.domain import attempts, audit, controls, lineage, plans
 from eagle3web.enums import AttemptStatus, RunStatus, Stage
 from eagle3web.models import Project, Run, User
+from eagle3web.queries.erring import needs_look
 from pipeline.artifacts import config_hash
 from pipeline.control import Pause, Resume, SetConcurrency, Stop
 
@@ -132,14 +133,15 @@ def request_stop(run: Run, *, user: User | None) -> bool:
 
 
 def settle(run: Run, *, user: User | None) -> bool:
-    """Leave a failed or lost run as it is: until it fails again, it is not among what needs somebody. False: it was already.
+    """Leave a run that failed, was lost, or ended with errors as it is: until it fails again, it is not among what needs
+    somebody. False: it was already.
 
-    Raises NotAllowedNow for a run that is neither.
+    Raises NotAllowedNow for a run that is none of these.
     """
     with transaction.atomic():
         row = Run.objects.select_for_update(no_key=True).get(pk=run.pk)
-        if row.status not in RunStatus.BROKEN:
-            raise NotAllowedNow(f"{row} is {row.status}; only a failed or lost run is settled")
+        if not needs_look(row):
+            raise NotAllowedNow(f"{row} is {row.status}; only a run that failed, is lost, or ended with errors is settled")
         if row.settled_at is not None:
             return False
         Run.objects.filter(pk=run.pk).update(settled_at=timezone.now())

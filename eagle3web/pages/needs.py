@@ -3,6 +3,8 @@
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from datetime import datetime
+from itertools import groupby
+from operator import attrgetter
 
 from django.conf import settings
 from django.urls import reverse
@@ -11,16 +13,16 @@ from eagle3web.domain.health import WORKER_LOST_S
 from eagle3web.domain.placement import Spot, pick
 from eagle3web.enums import EngineState, ShownState
 from eagle3web.formats import count, percent, size, tokens
-from eagle3web.models import Attempt, Checkpoint, DatasetRevision, Engine, Host, Run
+from eagle3web.models import Attempt, Checkpoint, DatasetProgress, DatasetRevision, Engine, Host, Run
 from eagle3web.pages.clocks import Clocks
 from eagle3web.pages.datasets_of_run import totals
 from eagle3web.pages.stages.extraction import extracted
 from eagle3web.pages.stages.standing import standing_line
+from eagle3web.queries.erring import ERROR_SHARE, FEW_ANSWERS
 from eagle3web.text import cut, visible
 
-ERROR_SHARE = 0.02
-"""Errors above this share of answers need a look."""
-FEW_ANSWERS = 50
+NAMED = 3
+"""Datasets that are named in one line."""
 DISK_SHARE = 0.1
 """Free disk below this share of the whole."""
 
@@ -60,7 +62,8 @@ def of_live(attempts: Iterable[tuple[Attempt, Clocks]]) -> Iterator[Need]:
                 act="Look",
                 of_run=True,
             )
-        for row in attempt.datasets.all():
+        # A run that retries errors begins with those of before, and counts them down.
+        for row in () if attempt.run.config.get("retry_errors") else attempt.datasets.all():
             asked = row.done + row.errors
             if asked >= FEW_ANSWERS and row.errors / asked > ERROR_SHARE:
                 head = f"{row.dataset}: {percent(row.errors / asked)} errors"
@@ -96,6 +99,21 @@ def of_broken(attempts: Iterable[Attempt]) -> Iterator[Need]:
             note=f"{cut(visible(attempt.reason), 200)[0]}.{kept}" if attempt.reason else kept.strip(),
             href=reverse("run", args=[attempt.run_id]),
             act="Resume",
+            of_run=True,
+        )
+
+
+def of_erring(rows: Iterable[DatasetProgress]) -> Iterator[Need]:
+    """Runs that ended as they were meant to, and of which too many prompts gave an error; rows of one run stand together."""
+    for attempt, datasets in groupby(rows, key=attrgetter("attempt")):
+        said = [f"{visible(row.dataset)} ({count(row.errors)} of {count(row.done + row.errors)})" for row in datasets]
+        more = f" and {count(len(said) - NAMED)} more datasets" if len(said) > NAMED else ""
+        yield Need(
+            state="failed",
+            head=f"r{attempt.run_id} {attempt.run.stage} {attempt.status} with errors",
+            note=f"No answer came to prompts of {', '.join(said[:NAMED])}{more}. A run that retries errors asks them again.",
+            href=reverse("run", args=[attempt.run_id]),
+            act="Look",
             of_run=True,
         )
 

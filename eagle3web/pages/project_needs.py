@@ -10,7 +10,7 @@ from eagle3web.models import Attempt, Engine, Host, Run
 from eagle3web.pages import needs
 from eagle3web.pages.clocks import Clocks, clocks, next_change
 from eagle3web.pages.needs import Need
-from eagle3web.queries import checkpoints, overview
+from eagle3web.queries import checkpoints, erring, overview
 
 RED = frozenset({"failed", "lost"})
 
@@ -34,12 +34,13 @@ def collect(
     hosts: Sequence[Host],
     now: datetime,
 ) -> list[Need]:
-    """The worst first, of what was read already; three queries more."""
+    """The worst first, of what was read already; four queries more."""
     return list(
         chain(
             needs.of_live(live),
             needs.of_extractions(live),
             needs.of_broken(overview.broken_attempts(project_id, now)),
+            needs.of_erring(erring.unasked_since(project_id, now - overview.RECENT)),
             needs.of_queue(queued, hosts, now),
             needs.of_engines(engines),
             needs.of_hosts(hosts),

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from eagle3web.enums import Stage
+from eagle3web.enums import AttemptStatus, Stage
 from eagle3web.formats import count, tokens
 from eagle3web.models import Attempt, Run
 from eagle3web.pages.datasets_of_run import Totals, totals
@@ -86,8 +86,9 @@ def _resume(name: str, newest: Attempt | None, now: Totals) -> Question:
 
 
 def _settle(name: str, newest: Attempt | None, now: object) -> Question:
+    later = "" if newest and newest.status == AttemptStatus.FINISHED else ", and can be resumed at any time"
     points = [
-        Point("check", "It stays as it is, with its state, its events and its log, and can be resumed at any time."),
+        Point("check", f"It stays as it is, with its state, its events and its log{later}."),
         Point("bell", "It is no longer listed among what needs you, for nobody of the team."),
     ]
     return Question(title=f"Settle {name}?", points=points, act=f"Settle {name}", refuse="Not now", icon="check")

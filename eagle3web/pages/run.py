@@ -21,6 +21,7 @@ from eagle3web.pages.rights import Rights
 from eagle3web.pages.stages import PARTS, StagePart
 from eagle3web.pokes import project_topic, run_topic
 from eagle3web.queries import log, points, pruned, runs, talk
+from eagle3web.queries.erring import needs_look
 
 FRAGMENTS = {
     "run-head": "runs/_head.html",
@@ -81,7 +82,7 @@ class RunPage:
             "tabs": [Tab(found, clocks(found, now)) for found in attempts],
             "newest": attempts[0] if attempts else None,
             "resumable": run.status in RunStatus.RESUMABLE,
-            "unsettled": run.status in RunStatus.BROKEN and run.settled_at is None,
+            "unsettled": run.settled_at is None and needs_look(run),
             "live": run.status in RunStatus.LIVE,
             "queued": run.status == RunStatus.QUEUED,
             "waits": waits_for(run) if run.status == RunStatus.QUEUED else "",

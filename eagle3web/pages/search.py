@@ -10,6 +10,7 @@ from eagle3web.enums import RunStatus
 from eagle3web.models import Project, Run
 from eagle3web.pages.rights import Rights
 from eagle3web.queries import search
+from eagle3web.queries.erring import NEEDS_LOOK
 from eagle3web.queries.search import Wanted
 
 TYPED = 100
@@ -45,7 +46,7 @@ VERBS: tuple[tuple[str, str, frozenset[str], Q, str], ...] = (
     ("Pause", "pause", STEERED, Q(paused=False), "change_run"),
     ("Go on with", "unpause", STEERED, Q(paused=True), "change_run"),
     ("Resume", "resume", RESUMABLE, Q(), "change_run"),
-    ("Settle", "settle", RunStatus.BROKEN, Q(settled_at=None), "change_run"),
+    ("Settle", "settle", RunStatus.BROKEN | RunStatus.UNBROKEN, Q(settled_at=None) & NEEDS_LOOK, "change_run"),
     ("Clone", "clone", frozenset(RunStatus.values), Q(), "add_run"),
 )
 """Word, verb of the address and icon, states in which it makes sense, what else must hold, needed right."""

@@ -72,7 +72,7 @@ def _add_runs(command: Command) -> None:
         ("stop", "ask a run to stop; it saves its work first"),
         ("pause", "send no new requests until the run is resumed"),
         ("resume", "go on with a paused, stopped, failed or lost run"),
-        ("settle", "leave a failed or lost run as it is: it no longer needs anybody"),
+        ("settle", "leave a run that failed, was lost or ended with errors as it is"),
     ):
         steering = command(name, runs.steer, text)
         steering.add_argument("run", type=run_number)

@@ -136,6 +136,13 @@ def test_settle_leaves_a_failed_run_as_it_is(api: Caller) -> None:
     assert Run.objects.get().settled_at is not None
 
 
+def test_settle_takes_a_run_that_ended_with_errors_and_no_other_finished_one(api: Caller) -> None:
+    erring, fine = (make.attempt(status=AttemptStatus.FINISHED) for _ in range(2))
+    make.progress(erring, done=0, errors=300)
+    assert api.post(f"/api/runs/{erring.run_id}/settle").json()["settled_at"] is not None
+    assert api.post(f"/api/runs/{fine.run_id}/settle").status_code == 409
+
+
 def test_steering_reaches_the_live_attempt(api: Caller) -> None:
     attempt = make.attempt()
     path = f"/api/runs/{attempt.run_id}"

@@ -71,9 +71,17 @@ def test_settle_lasts_until_the_run_goes_on(ada: User, status: str) -> None:
     assert run.queued_at > run.created_at
 
 
-def test_settle_refuses_what_is_not_broken(ada: User) -> None:
-    run = factories.attempt().run
-    with pytest.raises(NotAllowedNow, match="is running; only a failed or lost run is settled"):
+def test_settle_takes_a_run_that_ended_with_errors(ada: User) -> None:
+    attempt = factories.attempt(status="finished")
+    factories.progress(attempt, done=0, errors=300)
+    assert runs.settle(attempt.run, user=ada)
+    assert (attempt.run.status, AuditEntry.objects.get(verb="run.settle").user) == ("finished", ada)
+
+
+@pytest.mark.parametrize("status", ["running", "finished"])
+def test_settle_refuses_what_is_not_broken(ada: User, status: str) -> None:
+    run = factories.attempt(status=status).run
+    with pytest.raises(NotAllowedNow, match=f"is {status}; only a run that failed, is lost, or ended with errors is settled"):
         runs.settle(run, user=ada)
     run.refresh_from_db()
     assert run.settled_at is None

@@ -29,6 +29,26 @@ def test_errors_that_rise_need_somebody() -> None:
     assert need.head == "B1: 5.0 % errors"
 
 
+def test_errors_that_are_retried_are_no_trouble() -> None:
+    attempt = factories.attempt(factories.run(config={"retry_errors": True}))
+    factories.progress(attempt, done=0, errors=300)
+    assert list(needs.of_live([(attempt, clocks(attempt, timezone.now()))])) == []
+
+
+def test_run_that_ended_with_errors_names_its_datasets() -> None:
+    attempt = factories.attempt(status="finished")
+    rows = [factories.progress(attempt, dataset=f"B{n}", done=0, errors=n) for n in range(1, 6)]
+    other = factories.progress(factories.attempt(status="stopped"), dataset="C", done=80, errors=20)
+    first, second = needs.of_erring([*rows, other])
+    assert (first.head, first.act, first.of_run) == (f"r{attempt.run_id} generate finished with errors", "Look", True)
+    assert first.note == (
+        "No answer came to prompts of B1 (1 of 1), B2 (2 of 2), B3 (3 of 3) and 2 more datasets. "
+        "A run that retries errors asks them again."
+    )
+    assert second.head == f"r{other.attempt.run_id} generate stopped with errors"
+    assert second.note.startswith("No answer came to prompts of C (20 of 100). ")
+
+
 def test_broken_run_says_what_is_kept() -> None:
     attempt = factories.attempt(status="lost", reason="gpu-03 restarted")
     factories.progress(attempt, done=1728, tokens=4_200_000)

@@ -3,6 +3,7 @@ from datetime import timedelta
 import pytest
 from django.utils import timezone
 
+from eagle3web.domain import runs
 from eagle3web.enums import EngineState
 from eagle3web.models import Project
 from eagle3web.pages.nav import NavPage
@@ -36,6 +37,14 @@ def test_worst_run_colours_the_tab_and_an_engine_only_counts(project: Project) -
     assert judged(project) == Trouble(count=3, runs=2, state="failed")
 
 
+def test_run_that_ended_with_errors_alone_is_trouble_until_it_is_settled(project: Project) -> None:
+    attempt = make.attempt(make.run(project), status="finished", ended_at=timezone.now())
+    make.progress(attempt, done=0, errors=300)
+    assert judged(project) == Trouble(count=1, runs=1, state="failed")
+    runs.settle(attempt.run, user=None)
+    assert judged(project) == Trouble(count=0, runs=0, state="")
+
+
 def test_proposed_checkpoint_waits_for_a_word_and_is_no_trouble(project: Project) -> None:
     attempt = make.attempt(make.run(project, stage="train"), status="finished")
     row = make.checkpoint(attempt, review="proposed")
@@ -53,6 +62,7 @@ def test_another_projects_runs_are_no_trouble_of_this_one(project: Project) -> N
 def test_bell_is_live_says_how_many_and_looks_again_in_time(project: Project, django_assert_max_num_queries: object) -> None:
     attempt = make.attempt(make.run(project))
     make.attempt(make.run(project), status="failed", ended_at=timezone.now())
+    make.progress(make.attempt(make.run(project), status="finished", ended_at=timezone.now()), done=9, errors=0)
     with django_assert_max_num_queries(20):  # type: ignore[operator]
         reading = NavPage(project.pk).read(timezone.now())
     bell = reading.fragments["bell"]

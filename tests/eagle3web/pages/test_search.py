@@ -72,7 +72,10 @@ def test_settled_run_is_not_offered_to_be_settled() -> None:
     project = factories.project()
     broken = factories.run(project, status="failed")
     factories.run(project, status="lost", settled_at=timezone.now())
-    assert words(find("settle", project, EVERYTHING)) == [f"Settle r{broken.pk}…"]
+    factories.progress(factories.attempt(factories.run(project), status="finished"), done=9, errors=0)
+    erring = factories.run(project)
+    factories.progress(factories.attempt(erring, status="finished"), done=0, errors=300)
+    assert words(find("settle", project, EVERYTHING)) == [f"Settle r{erring.pk}…", f"Settle r{broken.pk}…"]
 
 
 def test_viewer_is_offered_no_verb() -> None:

@@ -75,6 +75,19 @@ def test_settled_run_needs_nobody_and_is_not_settled_again(operator: Client) -> 
     assert "Settle…" not in operator.get(page).content.decode()
 
 
+def test_run_that_ended_with_errors_is_settled_and_others_that_finished_are_not(operator: Client) -> None:
+    run = factories.attempt(status="finished", ended_at=timezone.now()).run
+    page = f"/runs/{run.pk}/"
+    assert "Settle…" not in operator.get(page).content.decode()
+    factories.progress(run.attempts.get(), done=0, errors=300)
+    assert "finished with errors" in operator.get(f"/projects/{run.project.slug}/").content.decode()
+    assert "Settle…" in operator.get(page).content.decode()
+    assert "can be resumed" not in operator.get(f"{page}settle/", headers=HTMX).content.decode()
+    assert operator.post(f"{page}settle/", headers=HTMX).status_code == 204
+    assert "finished with errors" not in operator.get(f"/projects/{run.project.slug}/").content.decode()
+    assert "Settle…" not in operator.get(page).content.decode()
+
+
 def test_concurrency_starts_with_the_present_number_and_refuses_nonsense(operator: Client, attempt: Attempt) -> None:
     path = f"/runs/{attempt.run_id}/concurrency/"
     assert 'value="8"' in operator.get(path, headers=HTMX).content.decode()
