@@ -28,6 +28,7 @@ import hashlib
 import os
 import secrets
 import socket
+import stat
 import tempfile
 from datetime import timedelta
 from pathlib import Path
@@ -139,6 +140,21 @@ TEMPLATES = [
     },
 ]
 
+
+def _close_to_others(database: str) -> None:
+    """SQLite's file holds password hashes and sessions: nobody but owner and group reads it, nor what lies beside it.
+
+    It is made here, empty and the owner's alone, since SQLite would make it readable by everyone; -wal and -shm take its mode.
+    """
+    if database == ":memory:":
+        return
+    with contextlib.suppress(OSError):  # another user's, or in no folder: opening it says what is wrong
+        os.close(os.open(database, os.O_RDWR | os.O_CREAT, 0o600))
+        for path in (Path(database), Path(f"{database}-wal"), Path(f"{database}-shm")):
+            if path.exists() and path.stat().st_mode & 0o007:
+                path.chmod(stat.S_IMODE(path.stat().st_mode) & ~0o007)
+
+
 DATABASES = {"default": env.db_url("DATABASE_URL", f"sqlite:///{EAGLE3_HOME / 'eagle3.sqlite3'}")}
 if DATABASES["default"]["ENGINE"] == "django.db.backends.sqlite3":
     # WAL lets the pages read while a supervisor writes. IMMEDIATE takes the write lock at the start of a transaction, so
@@ -148,6 +164,7 @@ if DATABASES["default"]["ENGINE"] == "django.db.backends.sqlite3":
         "timeout": 20,
         "init_command": "PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL; PRAGMA temp_store=MEMORY;",
     }
+    _close_to_others(DATABASES["default"]["NAME"])
 else:
     DATABASES["default"]["CONN_HEALTH_CHECKS"] = True
     # A server that cannot be reached any more must be noticed, not waited for: five seconds to connect, twenty for an answer.
