@@ -5,7 +5,7 @@ import os
 import shutil
 import sqlite3
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from django.db import connection, transaction
@@ -25,15 +25,12 @@ def place_in(folder: Path) -> Path:
 
 
 def copy_out(path: Path) -> dict[str, int]:
-    """Write the database into a new file; rows of each table in the copy. Raises CopyFailedError."""
+    """Write the database into a new file of this user's alone; rows of each table in the copy. Raises CopyFailedError."""
+    path.touch(mode=0o600)
     if connection.vendor == "sqlite":
         with _sqlite(Path(connection.settings_dict["NAME"])) as ours, _sqlite(path) as copy:
             ours.backup(copy)
-            names = [
-                name
-                for (name,) in copy.execute("SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%'")
-            ]
-            return {name: copy.execute(f'SELECT count(*) FROM "{name}"').fetchone()[0] for name in names}  # noqa: S608  # nosec B608
+            return _count_rows_of(copy)
     with transaction.atomic(), connection.cursor() as cursor:
         cursor.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ")
         cursor.execute("SELECT pg_export_snapshot()")
@@ -42,24 +39,49 @@ def copy_out(path: Path) -> dict[str, int]:
         return count_rows()
 
 
-def check_copy_in(path: Path) -> None:
-    """Raises CopyFailedError where `copy_in` cannot work: no copy, a database that has tables already, or no program for it."""
+def check_copy_in(path: Path, rows: Mapping[str, int]) -> None:
+    """Raises CopyFailedError where `copy_in` cannot work, or would not bring so many rows.
+
+    That is: no copy, no program for it, a database that has tables already, a copy that is damaged.
+    """
     if not path.is_file():
         raise CopyFailedError(f"{path} is not there: the backup was made of another kind of database")
     if connection.vendor == "postgresql" and shutil.which("pg_restore") is None:
         raise CopyFailedError(f"pg_restore {NOT_INSTALLED}")
     if connection.introspection.table_names():
         raise CopyFailedError("the database has tables already; restore into an empty one")
+    if connection.vendor == "postgresql":
+        # Into a script that nobody reads, for which no server is asked: every block is unpacked once.
+        _run("pg_restore", f"--file={os.devnull}", str(path))
+        return
+    with _copy(path) as copy:
+        ((first, *_),) = copy.execute("PRAGMA integrity_check(1)")
+        if first != "ok":
+            raise CopyFailedError(f"{path} is damaged: {first}")
+        compare_rows(_count_rows_of(copy), rows, f"{path} has")
 
 
 def copy_in(path: Path) -> None:
     """Fill an empty database from the copy. Raises CopyFailedError."""
     if connection.vendor == "sqlite":
         connection.close()
-        with _sqlite(path) as copy, _sqlite(Path(connection.settings_dict["NAME"])) as ours:
+        with _copy(path) as copy, _sqlite(Path(connection.settings_dict["NAME"])) as ours:
             copy.backup(ours)
     else:
         _run("pg_restore", "--no-owner", "--exit-on-error", "--single-transaction", f"--dbname={_name()}", str(path))
+
+
+def empty() -> None:
+    """Take every table away. Raises DatabaseError."""
+    with connection.schema_editor() as editor:
+        for name in connection.introspection.table_names():
+            editor.execute(editor.sql_delete_table % {"table": editor.quote_name(name)})
+
+
+def compare_rows(found: Mapping[str, int], wanted: Mapping[str, int], what: str) -> None:
+    """Raises CopyFailedError that names the tables whose numbers differ."""
+    if differ := sorted(name for name in found.keys() | wanted.keys() if found.get(name) != wanted.get(name)):
+        raise CopyFailedError(f"{what} other numbers of rows than the backup says: {', '.join(differ[:5])}")
 
 
 def count_rows() -> dict[str, int]:
@@ -73,10 +95,29 @@ def count_rows() -> dict[str, int]:
     return found
 
 
+def _count_rows_of(copy: sqlite3.Connection) -> dict[str, int]:
+    names = copy.execute("SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%'").fetchall()
+    return {name: copy.execute(f'SELECT count(*) FROM "{name}"').fetchone()[0] for (name,) in names}  # noqa: S608  # nosec B608
+
+
 @contextlib.contextmanager
 def _sqlite(path: Path) -> Iterator[sqlite3.Connection]:
-    with contextlib.closing(sqlite3.connect(path, timeout=20)) as opened:
-        yield opened
+    """Raises CopyFailedError that names the file, for whatever SQLite says of it."""
+    try:
+        with contextlib.closing(sqlite3.connect(path, timeout=20)) as opened:
+            yield opened
+    except sqlite3.Error as error:
+        raise CopyFailedError(f"{path}: {error}") from error
+
+
+@contextlib.contextmanager
+def _copy(path: Path) -> Iterator[sqlite3.Connection]:
+    """As a file that nobody writes: also on a disk that cannot be written, and nothing is left beside it."""
+    try:
+        with contextlib.closing(sqlite3.connect(f"{path.resolve().as_uri()}?immutable=1", uri=True)) as opened:
+            yield opened
+    except sqlite3.DatabaseError as error:
+        raise CopyFailedError(f"{path} is damaged: {error}") from error
 
 
 def _name() -> str:
