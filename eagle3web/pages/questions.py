@@ -80,9 +80,14 @@ def _resume(name: str, newest: Attempt | None, now: Totals) -> Question:
         ),
         Point("check", f"{count(now.answers)} answers on disk are not asked for again."),
     ]
-    if now.errors:
+    if _passes_over(newest, now):
         points.append(Point("info", f"{count(now.errors)} prompts that gave an error are not, either: a clone can retry them."))
     return Question(title=f"Resume {name}?", points=points, act=f"Resume {name}", refuse="Not now", icon="play")
+
+
+def _passes_over(newest: Attempt | None, now: Totals) -> bool:
+    """Whether prompts that gave an error are left as they are by another attempt with the same config."""
+    return newest is not None and now.errors > 0 and not newest.config.get("retry_errors")
 
 
 def _settle(name: str, newest: Attempt | None, now: object) -> Question:
@@ -107,8 +112,8 @@ def _clone(name: str, newest: Attempt | None, now: Totals) -> Question:
         Point("copy", f"A new run with the config of {name}, and the budgets as they are now."),
         Point("check", "Answers that the project has are not asked for again."),
     ]
-    if now.errors:
-        failed = f"{count(now.errors)} prompts that gave an error are asked again only with retry errors: change that first."
+    if _passes_over(newest, now):
+        failed = f"{count(now.errors)} prompts that gave an error are not, either: change something first to retry them."
         points.append(Point("info", failed))
     return Question(title=f"Clone {name}?", points=points, act="Clone and start", refuse="Not now", icon="copy")
 

@@ -30,7 +30,7 @@ def test_later_stages_speak_of_no_answers_and_budgets(verb: str) -> None:
 @pytest.mark.parametrize(
     ("verb", "says"),
     [
-        ("clone", "300 prompts that gave an error are asked again only with retry errors: change that first."),
+        ("clone", "300 prompts that gave an error are not, either: change something first to retry them."),
         ("resume", "300 prompts that gave an error are not, either: a clone can retry them."),
     ],
 )
@@ -39,3 +39,6 @@ def test_prompts_that_failed_are_not_asked_again_unsaid(verb: str, says: str) ->
     assert says not in [point.text for point in question(verb, attempt.run).points]
     factories.progress(attempt, done=0, errors=300)
     assert question(verb, attempt.run).points[-1].text == says
+    attempt.config = {"retry_errors": True}
+    attempt.save()
+    assert says not in [point.text for point in question(verb, attempt.run).points]
