@@ -2,9 +2,9 @@
 
 from datetime import datetime
 
-from django.db.models import Exists, F, OuterRef, Q, QuerySet, Subquery
+from django.db.models import Exists, F, Max, OuterRef, Q, QuerySet, Subquery
 
-from eagle3web.enums import RunStatus
+from eagle3web.enums import RunStatus, Stage
 from eagle3web.models import Attempt, DatasetProgress, Run
 
 ERROR_SHARE = 0.02
@@ -43,10 +43,11 @@ def unasked_since(project_id: int, since: datetime) -> list[DatasetProgress]:
 
     Whoever settles a run knows its errors: they are not told again of later runs that passed the same prompts over.
     """
-    rows = DatasetProgress.objects.filter(attempt__run__project=project_id)
-    same = rows.filter(dataset=OuterRef("dataset"))
-    newer = same.filter(attempt__gt=OuterRef("attempt"))
-    known = same.filter(attempt__run__settled_at__isnull=False, errors__gte=OuterRef("errors"), done__lte=OuterRef("done"))
-    ended = rows.filter(attempt__run__status__in=RunStatus.UNBROKEN, attempt__ended_at__gt=since)
-    found = erring(ended).exclude(Exists(newer)).exclude(Exists(known)).select_related("attempt__run")
+    rows = DatasetProgress.objects.filter(attempt__run__project=project_id, attempt__run__stage=Stage.GENERATE)
+    recent = rows.filter(Q(attempt__ended_at__gt=since) | Q(attempt__ended_at=None))
+    last = recent.order_by().values("dataset").annotate(last=Max("pk")).values("last")
+    known = rows.filter(dataset=OuterRef("dataset"), attempt__run__settled_at__isnull=False)
+    known = known.filter(errors__gte=OuterRef("errors"), done__lte=OuterRef("done"))
+    ended = DatasetProgress.objects.filter(pk__in=last, attempt__run__status__in=RunStatus.UNBROKEN)
+    found = erring(ended).exclude(Exists(known)).select_related("attempt__run")
     return list(found.defer("attempt__config", "attempt__versions").order_by("-attempt_id", "position")[:SHOWN])
