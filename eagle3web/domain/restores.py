@@ -36,6 +36,10 @@ NAMED = 3
 """Files that a refusal names."""
 
 
+class HalfRestoredError(Exception):
+    """What was written could not be taken away again; the text says what failed, and what to delete."""
+
+
 @dataclass(frozen=True)
 class Restored:
     manifest: Manifest
@@ -46,7 +50,8 @@ class Restored:
 
 
 def restore(folder: Path) -> Restored:
-    """Fill this empty installation from a backup. Raises CopyFailedError, DataError, DiskFullError, OSError, DatabaseError.
+    """Fill this empty installation from a backup. Raises CopyFailedError, DataError, DiskFullError, OSError, DatabaseError,
+    HalfRestoredError.
 
     Consequences: files, then rows, then migrations of a newer version; rows that spoke of another home speak of this one. In
     another home, attempts that were live are lost, and can be resumed; in the same one their supervisors may still live, and
@@ -92,15 +97,22 @@ def _all_or_nothing(home: Path) -> Iterator[None]:
     try:
         yield
     except BaseException as error:
-        for path in [path for part in PARTS for path in (home / part).glob("*")]:
-            rmtree(path) if path.is_dir() else path.unlink()
-        if key is not None:
-            atomic_write(home / KEY, key)
         try:
-            empty()
-        except DatabaseError as second:
-            raise CopyFailedError(f"{error}. Delete the database before you try again: {second}") from error
+            _take_away(home, key)
+        except (DatabaseError, OSError) as second:
+            folders = ", ".join(PARTS)
+            raise HalfRestoredError(
+                f"{error!r}, and then {second!r}. Delete {folders} in {home} and every table before you try again"
+            ) from error
         raise
+
+
+def _take_away(home: Path, key: bytes | None) -> None:
+    for path in [path for part in PARTS for path in (home / part).glob("*")]:
+        rmtree(path) if path.is_dir() else path.unlink()
+    if key is not None:
+        atomic_write(home / KEY, key)
+    empty()
 
 
 def _move_in(old: Path, new: Path) -> None:

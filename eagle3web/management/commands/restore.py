@@ -7,7 +7,7 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.db import DatabaseError
 
 from eagle3web.domain.database_copies import CopyFailedError
-from eagle3web.domain.restores import restore
+from eagle3web.domain.restores import HalfRestoredError, restore
 from eagle3web.management.folders import folder as as_folder
 from pipeline.errors import DataError, DiskFullError, explained
 
@@ -25,6 +25,8 @@ class Command(BaseCommand):
             found = restore(folder)
         except (CopyFailedError, DataError, DiskFullError, DatabaseError, OSError) as error:
             raise CommandError(f"{explained(error)}. Nothing was restored") from error
+        except HalfRestoredError as error:
+            raise CommandError(f"{error}.") from error
         made = found.manifest
         self.stdout.write(f"{sum(made.rows.values()):,} rows and {found.files:,} files of {made.made_at} are back")
         if made.contents is None:

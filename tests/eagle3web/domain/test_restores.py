@@ -6,12 +6,12 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from django.db import connection
+from django.db import DatabaseError, connection
 
 from eagle3web.domain import restores
 from eagle3web.domain.backups import back_up
 from eagle3web.domain.database_copies import CopyFailedError, place_in
-from eagle3web.domain.restores import restore
+from eagle3web.domain.restores import HalfRestoredError, restore
 from eagle3web.models import Project
 from pipeline.errors import DataError
 from tests.support import factories
@@ -124,6 +124,18 @@ def test_what_fails_later_leaves_the_empty_installation(folder: Path, home: Path
             restore(folder)
     assert is_empty(home)
     assert restore(folder).files == 3
+
+
+@pytest.mark.usefixtures("empty")
+def test_what_cannot_be_taken_away_is_named(folder: Path, home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail() -> None:
+        raise DatabaseError("no server")
+
+    monkeypatch.setattr(restores, "count_rows", dict)
+    monkeypatch.setattr(restores, "empty", fail)
+    with pytest.raises(HalfRestoredError, match=f"no server.*Delete datasets, .* in {home} and every table"):
+        restore(folder)
+    assert held(home) == {"secret_key": "ours"}
 
 
 def test_restore_that_is_refused_writes_no_file(folder: Path, home: Path) -> None:
