@@ -110,6 +110,7 @@ def _all_or_nothing(home: Path) -> Iterator[None]:
 def _take_away(home: Path, key: bytes | None) -> None:
     for path in [path for part in PARTS for path in (home / part).glob("*")]:
         rmtree(path) if path.is_dir() else path.unlink()
+    (home / KEY).unlink(missing_ok=True)
     if key is not None:
         atomic_write(home / KEY, key)
     empty()

@@ -116,13 +116,18 @@ def test_backup_without_a_record_of_files_is_restored_and_what_is_missing_counte
 
 
 @pytest.mark.usefixtures("empty")
-def test_what_fails_later_leaves_the_empty_installation(folder: Path, home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("key", [{"secret_key": "ours"}, {}])
+def test_what_fails_later_leaves_the_empty_installation(
+    folder: Path, home: Path, monkeypatch: pytest.MonkeyPatch, key: dict[str, str]
+) -> None:
+    if not key:
+        (home / "secret_key").unlink()
     (home / "projects").mkdir()
     with monkeypatch.context() as patch:
         patch.setattr(restores, "count_rows", dict)
         with pytest.raises(CopyFailedError, match="the restored database has other numbers of rows than the backup says"):
             restore(folder)
-    assert is_empty(home)
+    assert (held(home), connection.introspection.table_names()) == (key, [])
     assert restore(folder).files == 3
 
 
