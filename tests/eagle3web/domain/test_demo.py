@@ -138,6 +138,7 @@ def test_planned_sizes_training_and_measurement_by_the_budgets(
     found = demo.planned(project, demo.demo_engine("http://127.0.0.1:1", capture=demo.capture_folder()))
     assert found.train["max_minutes"] == minutes
     assert found.benchmark == {
+        "shapes": [demo.SHAPE],
         "prompts_per_dataset": prompts,
         "repetitions": repetitions,
         "sampling": {"max_new_tokens": tokens},
