@@ -39,8 +39,8 @@ MEASURED_TOKENS = (8, 64)
 """Of a measured answer at most, by the generated tokens over TOKENS_PER_MEASURED."""
 TOKENS_PER_MEASURED = 250
 SHAPE = {"steps": 3, "topk": 1, "draft_tokens": 4, "confidence": 0.2}
-"""A chain that ends where the drafter does not trust it. A little trained one decodes 1.17 times as fast as plain with it, and 1.01
-times without (accept lengths 1.44 and 1.45; both in one benchmark)."""
+"""A chain that ends where the drafter does not trust it: with a little trained one 1.17 times as fast as plain decoding, and
+1.01 times without that end (accept lengths 1.44 and 1.45; both in one benchmark)."""
 REPETITIONS = (2, 3)
 """Of each measurement: below and from MANY_TOKENS on. Two are the least that show a spread."""
 MANY_TOKENS = 100_000
