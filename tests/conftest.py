@@ -5,6 +5,7 @@ import shutil
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from django.conf import settings
@@ -19,8 +20,16 @@ from tests.support.system import System
 SESSION_HOME = Path(tempfile.mkdtemp(prefix="eagle3-"))
 
 
+class Loggers(dict[str, Any]):
+    """All loggers. pytest walks over them around every test, while a thread of what is tested may make another one."""
+
+    def values(self) -> Any:  # noqa: ANN401  (a list in the place of dict's view)
+        return list(super().values())
+
+
 def pytest_configure() -> None:
     """Move the settings into the session's home before anything reads them."""
+    logging.root.manager.loggerDict = Loggers(logging.root.manager.loggerDict)
     url = f"unix://{SESSION_HOME}/valkey.sock"
     settings.EAGLE3_HOME = SESSION_HOME
     settings.EAGLE3_IMPORT_ROOT = SESSION_HOME / "imports"
