@@ -5,6 +5,7 @@
 Real parts: Valkey, one uvicorn, one WebSocket a viewer, all on this machine. A writer does what the ingest of a run does about
 twice a second (rows, log lines, a chart point, a poke); each viewer notes when the number reaches it. A change that a newer one
 overtook counts until the newer one is there. Besides, a viewer is cut for a while: it must have every log line and point.
+Before that the run only lives, and what its page is sent meanwhile is the traffic at rest.
 
 Exit code 1 when a line or a point is missing.
 """
@@ -46,6 +47,8 @@ from eagle3web.pokes import poke
 from eagle3web.system.processes import Processes, free_port
 
 GOAL_S = 0.25
+REST_S, REST_GOAL = 10.0, 10_000
+"""Seconds of a run that does nothing but live, and the most bytes a second that a viewer is sent then."""
 DONE = re.compile(r'data-l="Answers"><span>([\d ]+) ')
 
 
@@ -110,6 +113,16 @@ def write(attempt_id: int, seconds: float, written: dict[int, float]) -> None:
         time.sleep(random.uniform(0.3, 0.7))
 
 
+def live(attempt_id: int, seconds: float) -> None:
+    """What a supervisor writes each second while its stage waits for an engine."""
+    attempt, end = Attempt.objects.get(pk=attempt_id), time.monotonic() + seconds
+    while time.monotonic() < end:
+        now = timezone.now()
+        Attempt.objects.filter(pk=attempt_id).update(heartbeat_at=now, tick_at=now, progress_at=now)
+        poke(f"run.{attempt.run_id}", f"project.{attempt.run.project_id}")
+        time.sleep(1)
+
+
 def latencies(viewer: Viewer, written: dict[int, float]) -> list[float]:
     """For each change, how long it took until this viewer had it or a newer one."""
     came = sorted(viewer.seen.items())
@@ -124,6 +137,10 @@ async def measure(url: str, topic: str, cookie: str, attempt_id: int, args: argp
     pages = [asyncio.create_task(look(viewer, url, topic, cookie, stop)) for viewer in viewers]
     first = asyncio.create_task(look(cut, url, topic, cookie, stop_cut))
     await asyncio.sleep(3)
+    before = sum(viewer.bytes for viewer in viewers)
+    await asyncio.to_thread(live, attempt_id, REST_S)
+    rest = (sum(viewer.bytes for viewer in viewers) - before) / args.viewers / REST_S
+    print(f"at rest {rest / 1000:.2f} kB a second and viewer, uncompressed: {rest / REST_GOAL:.2f} of the goal")
     writer = threading.Thread(target=write, args=(attempt_id, args.seconds, written), daemon=True)
     writer.start()
     await asyncio.sleep(args.seconds / 4)

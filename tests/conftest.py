@@ -116,7 +116,12 @@ def bare_system(home: Path, transactional_db: None, standing_site: StandingSite)
 
 
 @pytest.fixture
-def system(bare_system: System) -> System:
-    """Valkey, web, worker and beat, ready."""
-    bare_system.start("valkey", "web", "worker", "beat")
-    return bare_system
+def system(standing_site: StandingSite, transactional_db: None, settings: Settings) -> Iterator[System]:
+    """Valkey, web, worker and beat, ready; the first two may have stood before."""
+    system = standing_site.open()
+    settings.EAGLE3_HOME = system.home
+    system.start("worker", "beat")
+    try:
+        yield system
+    finally:
+        standing_site.tidy()

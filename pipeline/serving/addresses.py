@@ -6,8 +6,11 @@ Judged for each connection, by the address that it is made to: what a name led t
 import errno
 import ipaddress
 import socket
+from typing import TYPE_CHECKING
 
-import aiohttp
+if TYPE_CHECKING:
+    # The dashboard asks of addresses and connects to none: it need not load a client for that.
+    import aiohttp
 
 
 def is_no_engine(address: str) -> bool:
@@ -22,7 +25,7 @@ METADATA = frozenset({"fd00:ec2::254", "100.100.100.200"})
 """More addresses at which clouds tell a machine its secrets."""
 
 
-def guarded_socket(info: aiohttp.AddrInfoType) -> socket.socket:
+def guarded_socket(info: "aiohttp.AddrInfoType") -> socket.socket:
     """The socket of a connection that is about to be made. Raises OSError where it would lead to no engine."""
     family, kind, protocol, _name, place = info
     if is_no_engine(str(place[0])):

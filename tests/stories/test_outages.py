@@ -15,7 +15,7 @@ from tests.support.stub_engine import Behaviour
 from tests.support.system import System
 from tests.support.world import World, world
 
-pytestmark = [pytest.mark.slow, pytest.mark.alone]
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(300)]
 SECONDS = 30
 
 

@@ -12,7 +12,7 @@ from eagle3web.models import Host, Lease, Run
 from tests.support.servers import wait_until
 from tests.support.stub_engine import Behaviour
 from tests.support.system import System
-from tests.support.world import World, check_copies, is_gone, kill, world
+from tests.support.world import World, check_copies, freeze, is_gone, kill, world
 
 pytestmark = [pytest.mark.slow]
 OTHER = "worker@gpu-01"
@@ -60,8 +60,7 @@ def test_a_host_that_sleeps_and_one_that_dies_lose_their_runs_after_thirty_secon
     time.sleep(31)  # until the first host has been heard for long enough to judge another one
     # As a machine that sleeps, or whose network is cut: worker and supervisor are there, and nobody hears them.
     worker = here.system.processes[OTHER].pid
-    for pid in (worker, attempt.supervisor_pid):
-        kill(pid, signal.SIGSTOP)
+    freeze(worker, attempt.supervisor_pid)
     here.wait_status(run, "lost")
     told = here.answers(run)
     assert Lease.objects.filter(attempt=attempt).count() == 0

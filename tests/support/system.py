@@ -12,14 +12,14 @@ import subprocess
 import sys
 import urllib.error
 import urllib.request
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
 from django.conf import settings
 from django.db import connection
 
-from eagle3web.management.commands.valkey import answers
 from eagle3web.system.processes import free_port
+from eagle3web.system.valkey import answers
 from tests.support.servers import wait_until
 
 ROOT = Path(__file__).parents[2]
@@ -116,14 +116,22 @@ class System:
         known = {process.pid for process in self.processes.values()}
         return {pid: command for pid, command in self.left().items() if pid not in known}
 
-    def close(self) -> None:
-        """End everything: the processes that we started, then whatever they left."""
-        for name in reversed(list(self.processes)):
+    def end(self, names: Iterable[str]) -> None:
+        """Stop processes that we started, all at once, then kill whatever they and others left."""
+        ending = list(names)
+        for name in ending:
+            self.processes[name].terminate()
+        for name in ending:
             self.stop(name)
-        for pid in self.left():
+        for pid in self.orphans():
             with contextlib.suppress(ProcessLookupError):
                 os.kill(pid, signal.SIGKILL)
-        wait_until(lambda: not self.left(), "no process of the system is left")
+        wait_until(lambda: not self.orphans(), "no process is left that nobody started")
+
+    def close(self) -> None:
+        """End everything, the broker last."""
+        self.end(name for name in self.processes if name != "valkey")
+        self.end(list(self.processes))
 
     def _collect_static(self) -> None:
         """Once a session; each home then has a link to it."""

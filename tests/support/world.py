@@ -4,6 +4,7 @@ import contextlib
 import json
 import os
 import signal
+import sqlite3
 import subprocess
 import time
 import urllib.request
@@ -174,6 +175,30 @@ def kill(pid: int | None, sig: signal.Signals = signal.SIGKILL) -> float:
     assert pid is not None
     os.kill(pid, sig)
     return time.monotonic()
+
+
+def freeze(*pids: int | None) -> None:
+    """SIGSTOP, at a moment when none of them holds the only write lock of a database in a file: all hosts would wait for it."""
+    while True:
+        for pid in pids:
+            kill(pid, signal.SIGSTOP)
+        if can_be_written():
+            return
+        for pid in pids:
+            kill(pid, signal.SIGCONT)
+
+
+def can_be_written() -> bool:
+    """Whether nobody holds SQLite's only write lock for long. A server has a lock for each row."""
+    if connection.vendor != "sqlite":
+        return True
+    with contextlib.closing(sqlite3.connect(connection.settings_dict["NAME"], timeout=2)) as other:
+        try:
+            other.execute("BEGIN IMMEDIATE")
+        except sqlite3.OperationalError:
+            return False
+        other.rollback()
+        return True
 
 
 def is_gone(pid: int | None, started: float | None) -> bool:

@@ -22,10 +22,12 @@ from pipeline.training.parallel import World, gathered, joined, sharded
 from tests.support.tiny_training import tiny_config, train
 
 SCRIPT = """
+import faulthandler
 import sys
 from pipeline.__main__ import main
 from pipeline.training import meter
 meter.EVERY_S = 0.0
+faulthandler.dump_traceback_later(200)
 sys.exit(main(sys.argv[1:]))
 """
 
@@ -38,8 +40,14 @@ def train_in_two(config: TrainConfig, attempt: Path) -> list[Event]:
     launcher = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node", "2"]
     command = [*launcher, str(attempt / "main.py"), "train", str(attempt)]
     environment = os.environ | {"OMP_NUM_THREADS": "1", "PYTHONPATH": str(Path.cwd())}
-    done = subprocess.run(command, capture_output=True, text=True, timeout=250, check=False, env=environment)
-    assert done.returncode == 0, done.stderr
+    with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, env=environment) as process:
+        try:
+            _, told = process.communicate(timeout=250)
+        except subprocess.TimeoutExpired:
+            # torchrun ends its processes, which have told by now where they wait.
+            process.terminate()
+            _, told = process.communicate()
+        assert process.returncode == 0, told
     return [line.event for line, _ in read_events(attempt / "events.jsonl")]
 
 

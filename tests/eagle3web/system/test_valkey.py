@@ -1,26 +1,26 @@
-"""The broker's command: one server a socket, and messages that survive it."""
+"""The broker's program: one server a socket, and messages that survive it."""
 
 import signal
 
 import pytest
 from django.conf import settings
-from django.core.management import CommandError, call_command
 from redis import Redis
 
+from eagle3web.system.valkey import NotOursError, main
 from tests.support.system import System
 
 
 def test_valkey_refuses_a_server_that_is_not_ours(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(settings, "REDIS_URL", "redis://elsewhere:6379")
-    with pytest.raises(CommandError, match="that server is not ours to start"):
-        call_command("valkey")
+    with pytest.raises(NotOursError, match="that server is not ours to start"):
+        main()
 
 
 @pytest.mark.slow
 def test_valkey_keeps_messages_over_a_crash_and_refuses_a_second_server(bare_system: System) -> None:
     bare_system.start("valkey")
-    with pytest.raises(CommandError, match="a server answers on"):
-        call_command("valkey")
+    with pytest.raises(NotOursError, match="a server answers on"):
+        main()
     with Redis.from_url(settings.REDIS_URL) as client:
         client.set("kept", "yes")
         client.bgrewriteaof()
