@@ -150,9 +150,13 @@ def measure(url: str, pages: dict[str, str], link: str, *, long: str, times: int
         cookies = [{name: str(cookie[name]) for name in ("name", "value", "domain", "path")} for cookie in context.cookies()]
         context.close()
         print(f"{'page':<24}{'kB':>8}{'Plotly kB':>12}{'requests':>10}{'first paint ms':>16}")
-        rows = {name: weigh(browser, url, path, cookies, times) for name, path in pages.items()}
-    for name, row in rows.items():
-        print(f"{name:<24}{row.bytes / 1000:>8.0f}{row.plotly / 1000:>12.0f}{row.requests:>10}{row.paint_ms:>16.0f}")
+        rows = {}
+        for name, path in pages.items():
+            row = rows[name] = weigh(browser, url, path, cookies, times)
+            print(
+                f"{name:<24}{row.bytes / 1000:>8.0f}{row.plotly / 1000:>12.0f}{row.requests:>10}{row.paint_ms:>16.0f}",
+                flush=True,
+            )
     heaviest, slowest = max(row.bytes for row in rows.values()), max(row.paint_ms for row in rows.values())
     print(f"heaviest {heaviest / WEIGHT_GOAL:.2f} of its goal, slowest paint {slowest / PAINT_GOAL_MS:.2f} of its goal")
     print(f"palette drawn after {palette_ms:.0f} ms, {palette_ms / PALETTE_GOAL_MS:.2f} of its goal")
