@@ -120,8 +120,8 @@ def system(standing_site: StandingSite, transactional_db: None, settings: Settin
     """Valkey, web, worker and beat, ready; the first two may have stood before."""
     system = standing_site.open()
     settings.EAGLE3_HOME = system.home
-    system.start("worker", "beat")
     try:
+        system.start("worker", "beat")
         yield system
     finally:
         standing_site.tidy()

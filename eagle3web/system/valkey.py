@@ -18,7 +18,7 @@ class NotOursError(Exception):
 def main() -> None:
     """Become the server. Raises NotOursError.
 
-    A program, not a command of manage.py: it needs the settings alone, and all of Django takes a second and a half to load.
+    A program, not a command of manage.py: it needs the settings alone, and all of Django takes more than a second to load.
     """
     if not settings.REDIS_URL.startswith(SCHEME):
         raise NotOursError(f"REDIS_URL is {settings.REDIS_URL}: that server is not ours to start")

@@ -186,6 +186,7 @@ def freeze(*pids: int | None) -> None:
             return
         for pid in pids:
             kill(pid, signal.SIGCONT)
+        time.sleep(0.2)  # for the write to end
 
 
 def can_be_written() -> bool:
